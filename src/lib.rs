@@ -1,10 +1,10 @@
 //! queuetop: *top* for the job queues that live in PostgreSQL.
 
+pub mod backends;
 pub mod db;
+pub mod engine;
 pub mod fmt;
 pub mod model;
 pub mod private_pg;
 pub mod text;
 pub mod worker;
-pub mod backends;
-pub mod engine;

@@ -1,1 +1,9 @@
-//! tests
+//! All integration tests, in one binary: a subject is a file beside this one, and a line here.
+//!
+//! `#[cfg(test)]` tells clippy that helpers are test code too, where unwrapping is how a test fails.
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod private_pg;

@@ -1,0 +1,24 @@
+//! What the tests share: a PostgreSQL server, the program in a real terminal, and waiting for a condition.
+//!
+//! It must not make a test depend on another one: what is shared is only ever read or has a unique name.
+
+pub(crate) mod pg;
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Far longer than anything takes; a test that waits this long has failed.
+pub(crate) const LIMIT: Duration = Duration::from_secs(30);
+
+/// Blocks until the condition holds, and fails the test with `what` when it does not come to hold.
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(
+            began.elapsed() < LIMIT,
+            "not within {} s: {what}",
+            LIMIT.as_secs()
+        );
+        thread::sleep(Duration::from_millis(10));
+    }
+}
