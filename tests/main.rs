@@ -7,3 +7,5 @@ mod support;
 
 #[cfg(test)]
 mod private_pg;
+#[cfg(test)]
+mod pty;

@@ -3,6 +3,7 @@
 //! It must not make a test depend on another one: what is shared is only ever read or has a unique name.
 
 pub(crate) mod pg;
+pub(crate) mod pty;
 
 use std::thread;
 use std::time::{Duration, Instant};
