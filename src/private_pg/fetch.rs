@@ -6,6 +6,7 @@
 use std::env;
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -53,6 +54,10 @@ pub(super) fn fetch(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf, 
     ));
     let cannot = |error: io::Error| format!("cannot write to {}: {error}", cache.display());
     fs::create_dir_all(cache).map_err(cannot)?;
+    if rustix::process::geteuid().is_root() {
+        // The server's account must get in, whatever root's umask is.
+        fs::set_permissions(cache, fs::Permissions::from_mode(0o755)).map_err(cannot)?;
+    }
     // Filled beside its final place and renamed: whoever looks sees all of it or nothing.
     let part = TempDir::with_prefix_in("part-", cache).map_err(cannot)?;
     let list = part.path().join("requirements.txt");
@@ -98,7 +103,7 @@ fn pip() -> Option<Vec<&'static str>> {
 /// `--target` also works where the system's Python refuses installs. Its environment stays, for proxies and mirrors.
 fn install(pip: &[&str], list: &Path, target: &Path) -> io::Result<Output> {
     Command::new("/bin/sh")
-        // Readable for the server's account, whatever root's umask is.
+        // Readable for the server's account too.
         .args(["-c", "umask 022; exec \"$@\"", "sh"])
         .args(pip)
         .args([

@@ -26,7 +26,8 @@ pub(crate) fn options() -> Options {
 
 /// A server of its own, for a test that kills or freezes it.
 pub(crate) fn own_server() -> PrivatePg {
-    PrivatePg::start(&options(), &mut |line| eprintln!("{line}")).expect("a private PostgreSQL")
+    PrivatePg::start(&options(), &mut |line| eprintln!("{line}"))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The shared server; started by whoever asks first.
