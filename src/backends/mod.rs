@@ -1,1 +1,98 @@
-//! backends
+//! Kinds of queues. One folder a backend and one line in [`all`]; nothing else names them.
+
+pub mod jobs;
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+
+use crate::db::{DbError, Session};
+use crate::model::{
+    Action, BackendKind, Failures, Fence, JobDetail, JobRef, Lease, Page, PageRequest, Point, QueueId, QueueStats, Reading,
+    TargetResult, Time,
+};
+
+/// The core numbers of one frame: one statement, so that they agree with each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Core {
+    /// The server's clock (`clock_timestamp()`) at reading.
+    pub taken_at: Time,
+    /// Every queue.
+    pub queues: Vec<QueueStats>,
+    /// When the reaper last ran; `Exact(None)`: never.
+    pub reaper_last: Reading<Option<Time>>,
+}
+
+/// What an action needs: which jobs, as they were seen, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ActRequest {
+    /// What to do.
+    pub action: Action,
+    /// The jobs with their fences, in the order of the answers.
+    pub targets: Vec<(JobRef, Fence)>,
+    /// The operator's reason, for the audit.
+    pub reason: Option<String>,
+}
+
+/// A kind of queue on a live session. Implementations hold what detection found (schema, columns, rights) and no
+/// connection. Reading goes through [`Session`]'s read-only batches, acting through its `call`.
+pub trait Backend: Send + Sync {
+    /// Which kind this is.
+    fn kind(&self) -> BackendKind;
+
+    /// The schema it lives in.
+    fn schema(&self) -> &str;
+
+    /// What is missing or limited, in words with the next step, for the header ("no counters: numbers are estimates").
+    fn notes(&self) -> Vec<String>;
+
+    /// `Ok(())` when this role may act, else the reason with the missing GRANT.
+    ///
+    /// # Errors
+    /// The reason in words.
+    fn may_act(&self) -> Result<(), String>;
+
+    /// The channel that tells of changes, where there is one.
+    fn channel(&self) -> Option<String>;
+
+    /// The core numbers of a frame.
+    fn core<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Result<Core, DbError>>;
+
+    /// Leases, soonest end first, at most `limit`.
+    fn leases<'a>(&'a self, session: &'a Session, limit: u32) -> BoxFuture<'a, Result<Reading<Vec<Lease>>, DbError>>;
+
+    /// Failures of the last 15 minutes and dead letters by signature.
+    fn failures<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Result<Failures, DbError>>;
+
+    /// Per-minute history of the last `back`, oldest first, per queue.
+    fn history<'a>(
+        &'a self,
+        session: &'a Session,
+        back: Duration,
+    ) -> BoxFuture<'a, Result<Vec<(QueueId, Vec<Point>)>, DbError>>;
+
+    /// One page of jobs.
+    fn page<'a>(&'a self, session: &'a Session, request: &'a PageRequest) -> BoxFuture<'a, Result<Page, DbError>>;
+
+    /// Everything about one job; `None`: it is gone.
+    fn detail<'a>(&'a self, session: &'a Session, job: &'a JobRef) -> BoxFuture<'a, Result<Option<JobDetail>, DbError>>;
+
+    /// Acts on jobs: one answer per target, in order, and the server's time.
+    fn act<'a>(
+        &'a self,
+        session: &'a Session,
+        request: &'a ActRequest,
+    ) -> BoxFuture<'a, Result<(Time, Vec<TargetResult>), DbError>>;
+}
+
+/// Finds the backends that are installed in the session's database.
+///
+/// # Errors
+/// When the database cannot be asked. "Nothing found" is an empty list, not an error.
+pub async fn all(session: &Session, schema: Option<&str>) -> Result<Vec<Box<dyn Backend>>, DbError> {
+    let mut found: Vec<Box<dyn Backend>> = Vec::new();
+    if let Some(jobs) = jobs::detect(session, schema).await? {
+        found.push(Box::new(jobs));
+    }
+    Ok(found)
+}

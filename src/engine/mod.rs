@@ -1,1 +1,7 @@
-//! engine
+//! What to do with a backend on a session, and when: polling, push, browsing, acting, migrating. Knows no screen; tells
+//! what happened through plain [`Event`]s.
+//!
+//! - `poll`: one session that reads the numbers, at a rhythm that keeps within the load budget
+//! - `push`: one session that listens and wakes the poll
+//! - `act`: a session that exists only while acting
+//! - `migrate`: installs or upgrades the `jobs` backend's SQL

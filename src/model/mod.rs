@@ -1,1 +1,23 @@
-//! model
+//! Plain data: what a queue, a job, a reading and a finding are. No IO, no clock, no screen.
+
+pub mod action;
+pub mod clock;
+pub mod history;
+pub mod job;
+pub mod page;
+pub mod queue;
+pub mod reading;
+pub mod server;
+pub mod snapshot;
+pub mod time;
+
+pub use action::{Action, ActionReport, Outcome, TargetResult};
+pub use clock::ServerClock;
+pub use history::{History, Point, Series};
+pub use job::{Attempt, Fence, Job, JobDetail, JobRef, JobState, Lease, Preview};
+pub use page::{JobFilter, Page, PageCursor, PageRequest, Sort, StateFilter};
+pub use queue::{BackendKind, QueueId, QueueStats, Rates, Totals};
+pub use reading::{Known, Reading};
+pub use server::{Ability, ServerFacts, TlsState};
+pub use snapshot::{Failures, Signature, Snapshot};
+pub use time::Time;

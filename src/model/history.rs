@@ -1,0 +1,214 @@
+//! What happened over time, per queue: minutes read from the database and points polled since, with gaps kept as gaps.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use super::{QueueId, Rates, Reading, Snapshot, Time, Totals};
+
+/// Counts of one span of time in one queue.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// End of the span, by the server's clock.
+    pub at: Time,
+    /// Its length. Rates divide by this, never by the planned interval.
+    pub span: Duration,
+    /// What happened in it; `None`: not known, a gap.
+    pub delta: Option<Totals>,
+    /// Jobs waiting (ready and scheduled) at its end, where known.
+    pub depth: Option<u64>,
+}
+
+/// The points of one queue, oldest first.
+pub type Series = VecDeque<Point>;
+
+/// A rate is the mean over this much of the latest past.
+pub const RATE_WINDOW: Duration = Duration::from_secs(30);
+/// Points are kept this long.
+const KEEP: Duration = Duration::from_hours(6);
+/// More points than this are never kept for one queue.
+const MOST_POINTS: usize = 8_192;
+
+/// The series of every queue.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    series: BTreeMap<QueueId, Series>,
+    last: BTreeMap<QueueId, (Time, Totals)>,
+    last_poll: Option<Time>,
+}
+
+impl History {
+    /// The series of a queue; empty when there is none.
+    #[must_use]
+    pub fn series(&self, queue: &QueueId) -> Option<&Series> {
+        self.series.get(queue)
+    }
+
+    /// Queues that have a series.
+    pub fn queues(&self) -> impl Iterator<Item = &QueueId> {
+        self.series.keys()
+    }
+
+    /// Puts minutes from the database before what was polled here. Minutes that overlap the polled points are left out.
+    pub fn preload(&mut self, queue: &QueueId, minutes: Vec<Point>) {
+        let series = self.series.entry(queue.clone()).or_default();
+        let first = series.front().map_or(Time::Infinity, |p| p.at.minus(p.span));
+        for point in minutes.into_iter().rev().filter(|p| p.at <= first) {
+            series.push_front(point);
+        }
+    }
+
+    /// Adds a reading: the difference to the one before, over the true span between them. After a pause, and after a
+    /// total that went down (counters were mended or restarted), the span is a gap.
+    pub fn record(&mut self, snapshot: &Snapshot, longest_span: Duration) {
+        let now = snapshot.taken_at;
+        if self.last_poll.is_some_and(|last| now <= last) {
+            return;
+        }
+        for queue in &snapshot.queues {
+            let Some(totals) = queue.totals.get() else {
+                self.last.remove(&queue.id);
+                continue;
+            };
+            if let Some((then, before)) = self.last.insert(queue.id.clone(), (now, totals)) {
+                let micros = now.micros_since(then).and_then(|m| u64::try_from(m).ok()).unwrap_or(0);
+                let span = Duration::from_micros(micros);
+                let delta = (span <= longest_span).then(|| difference(before, totals)).flatten();
+                let depth = queue.depth().get();
+                let series = self.series.entry(queue.id.clone()).or_default();
+                series.push_back(Point { at: now, span, delta, depth });
+                trim(series, now);
+            }
+        }
+        self.last_poll = Some(now);
+    }
+
+    /// Rates over the last `RATE_WINDOW` of known points; unknown when there are none.
+    #[must_use]
+    pub fn rates(&self, queue: &QueueId, now: Time) -> Rates {
+        let oldest = now.minus(RATE_WINDOW);
+        let Some(series) = self.series.get(queue) else {
+            return Rates::default();
+        };
+        let mut sum = Totals::default();
+        let mut span = Duration::ZERO;
+        for point in series.iter().rev().take_while(|p| p.at >= oldest) {
+            if !span.is_zero() && point.at.minus(point.span) < oldest {
+                break;
+            }
+            if let Some(delta) = point.delta {
+                sum = add(sum, delta);
+                span += point.span;
+            }
+        }
+        if span.is_zero() {
+            return Rates::default();
+        }
+        let per_s = |n: u64| Reading::Exact(n as f64 / span.as_secs_f64());
+        Rates {
+            enqueued: per_s(sum.enqueued),
+            claimed: per_s(sum.claimed),
+            completed: per_s(sum.completed),
+            retried: per_s(sum.retried),
+            dead: per_s(sum.dead),
+        }
+    }
+
+    /// Fills the rates of every queue of a snapshot, keeping those the backend already knew where ours are unknown.
+    pub fn fill_rates(&self, snapshot: &mut Snapshot) {
+        let now = snapshot.taken_at;
+        for queue in &mut snapshot.queues {
+            let rates = self.rates(&queue.id, now);
+            if rates.enqueued.get().is_some() {
+                queue.rates = rates;
+            }
+        }
+    }
+}
+
+/// `after - before`, or `None` when any count went down.
+#[must_use]
+pub fn difference(before: Totals, after: Totals) -> Option<Totals> {
+    Some(Totals {
+        enqueued: after.enqueued.checked_sub(before.enqueued)?,
+        claimed: after.claimed.checked_sub(before.claimed)?,
+        completed: after.completed.checked_sub(before.completed)?,
+        retried: after.retried.checked_sub(before.retried)?,
+        dead: after.dead.checked_sub(before.dead)?,
+    })
+}
+
+/// The sum of two counts, saturating.
+#[must_use]
+pub fn add(a: Totals, b: Totals) -> Totals {
+    Totals {
+        enqueued: a.enqueued.saturating_add(b.enqueued),
+        claimed: a.claimed.saturating_add(b.claimed),
+        completed: a.completed.saturating_add(b.completed),
+        retried: a.retried.saturating_add(b.retried),
+        dead: a.dead.saturating_add(b.dead),
+    }
+}
+
+fn trim(series: &mut Series, now: Time) {
+    let oldest = now.minus(KEEP);
+    while series.len() > MOST_POINTS || series.front().is_some_and(|p| p.at < oldest) {
+        series.pop_front();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{BackendKind, QueueStats};
+    use super::*;
+
+    fn queue() -> QueueId {
+        QueueId { backend: BackendKind::Jobs, name: "q".into() }
+    }
+
+    fn snapshot(seconds: i64, completed: u64) -> Snapshot {
+        let mut stats = QueueStats::unknown(queue());
+        stats.totals = Reading::Exact(Totals { completed, ..Totals::default() });
+        Snapshot {
+            taken_at: Time::At(seconds * 1_000_000),
+            queues: vec![stats],
+            leases: Reading::Unknown,
+            failures: super::super::Failures::default(),
+            reaper_last: Reading::Unknown,
+            cost: Duration::ZERO,
+        }
+    }
+
+    fn completed_rate(h: &History, seconds: i64) -> Reading<f64> {
+        h.rates(&queue(), Time::At(seconds * 1_000_000)).completed
+    }
+
+    #[test]
+    fn a_rate_divides_by_the_true_span() {
+        let mut h = History::default();
+        h.record(&snapshot(0, 0), Duration::from_secs(60));
+        assert_eq!(completed_rate(&h, 0), Reading::Unknown);
+        h.record(&snapshot(2, 10), Duration::from_secs(60));
+        h.record(&snapshot(10, 50), Duration::from_secs(60));
+        assert_eq!(completed_rate(&h, 10), Reading::Exact(5.0));
+    }
+
+    #[test]
+    fn a_pause_and_a_total_that_falls_are_gaps_not_rates() {
+        let mut h = History::default();
+        h.record(&snapshot(0, 1000), Duration::from_secs(60));
+        h.record(&snapshot(600, 900_000), Duration::from_secs(60));
+        assert_eq!(completed_rate(&h, 600), Reading::Unknown);
+        h.record(&snapshot(601, 5), Duration::from_secs(60));
+        assert_eq!(completed_rate(&h, 601), Reading::Unknown);
+        h.record(&snapshot(602, 6), Duration::from_secs(60));
+        assert_eq!(completed_rate(&h, 602), Reading::Exact(1.0));
+    }
+
+    #[test]
+    fn a_server_clock_that_steps_back_adds_nothing() {
+        let mut h = History::default();
+        h.record(&snapshot(10, 5), Duration::from_secs(60));
+        h.record(&snapshot(9, 7), Duration::from_secs(60));
+        assert_eq!(h.series(&queue()).map_or(0, VecDeque::len), 0);
+    }
+}

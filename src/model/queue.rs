@@ -1,0 +1,153 @@
+//! A queue and its numbers.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{Reading, Time};
+
+/// The kind of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BackendKind {
+    /// The `jobs` table with leases.
+    Jobs,
+    /// The PGMQ extension.
+    Pgmq,
+}
+
+impl fmt::Display for BackendKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Jobs => "jobs",
+            Self::Pgmq => "pgmq",
+        })
+    }
+}
+
+/// Names a queue across backends. The name is foreign text: show it through `text::Safe` only.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct QueueId {
+    /// Which kind of queue.
+    pub backend: BackendKind,
+    /// Its name as the database has it.
+    pub name: String,
+}
+
+/// Counts that only ever grow while a server's counters live, so that a rate is a difference over a true span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Jobs put into the queue.
+    pub enqueued: u64,
+    /// Attempts begun.
+    pub claimed: u64,
+    /// Jobs completed.
+    pub completed: u64,
+    /// Attempts that went back to the queue (retry or expiry).
+    pub retried: u64,
+    /// Jobs moved to the dead letters.
+    pub dead: u64,
+}
+
+/// Changes per second.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Rates {
+    /// Jobs put into the queue per second.
+    pub enqueued: Reading<f64>,
+    /// Attempts begun per second.
+    pub claimed: Reading<f64>,
+    /// Jobs completed per second.
+    pub completed: Reading<f64>,
+    /// Attempts sent back per second.
+    pub retried: Reading<f64>,
+    /// Jobs moved to the dead letters per second.
+    pub dead: Reading<f64>,
+}
+
+/// One queue at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueueStats {
+    /// Which queue.
+    pub id: QueueId,
+    /// Paused: who did it and when are in the detail; `None` where pausing is not known.
+    pub paused: Option<bool>,
+    /// Claimable now.
+    pub ready: Reading<u64>,
+    /// Queued, due later.
+    pub scheduled: Reading<u64>,
+    /// Claimed, lease in the future.
+    pub running: Reading<u64>,
+    /// Claimed, lease past its end or missing.
+    pub expired: Reading<u64>,
+    /// Queued with no attempt left: nobody will ever claim it.
+    pub exhausted: Reading<u64>,
+    /// `run_at` of the ready job that has waited longest; `Exact(None)` when nothing is ready.
+    pub oldest_ready: Reading<Option<Time>>,
+    /// Dead letters in all.
+    pub dead_total: Reading<u64>,
+    /// Ever-growing counts, the base of the rates.
+    pub totals: Reading<Totals>,
+    /// Rates over the last while; filled from history or from two readings.
+    pub rates: Rates,
+    /// Live jobs (queued and running) by attempts: `(attempts, jobs)`, ascending.
+    pub attempts: Reading<Vec<(i32, u64)>>,
+    /// Live jobs whose next failure is their last.
+    pub last_attempt: Reading<u64>,
+    /// The highest `max_attempts` among live jobs: the right end of the attempts chart.
+    pub max_attempts: Option<i32>,
+}
+
+impl QueueStats {
+    /// A queue of which nothing is known yet.
+    #[must_use]
+    pub fn unknown(id: QueueId) -> Self {
+        Self {
+            id,
+            paused: None,
+            ready: Reading::Unknown,
+            scheduled: Reading::Unknown,
+            running: Reading::Unknown,
+            expired: Reading::Unknown,
+            exhausted: Reading::Unknown,
+            oldest_ready: Reading::Unknown,
+            dead_total: Reading::Unknown,
+            totals: Reading::Unknown,
+            rates: Rates::default(),
+            attempts: Reading::Unknown,
+            last_attempt: Reading::Unknown,
+            max_attempts: None,
+        }
+    }
+
+    /// Seconds the oldest ready job has waited at the server's time `now`; `Exact(None)` when nothing is ready or its
+    /// `run_at` is infinite. Never negative.
+    #[must_use]
+    pub fn oldest_ready_seconds(&self, now: Time) -> Reading<Option<f64>> {
+        self.oldest_ready.map(|t| t.and_then(|t| now.seconds_since(t)).map(|s| s.max(0.0)))
+    }
+
+    /// Jobs waiting for a worker now or later: ready and scheduled.
+    #[must_use]
+    pub fn depth(&self) -> Reading<u64> {
+        self.ready.combine(self.scheduled, u64::saturating_add)
+    }
+
+    /// How fast the jobs that wait grow, per second: in − completed − dead. Negative when draining.
+    #[must_use]
+    pub fn growth(&self) -> Reading<f64> {
+        let out = self.rates.completed.combine(self.rates.dead, |a, b| a + b);
+        self.rates.enqueued.combine(out, |a, b| a - b)
+    }
+
+    /// Seconds until nothing is ready at the present rates: `None` when it will not drain.
+    #[must_use]
+    pub fn drain_seconds(&self) -> Reading<Option<f64>> {
+        let Some(ready) = self.ready.get() else {
+            return Reading::Unknown;
+        };
+        if ready == 0 {
+            return self.ready.map(|_| Some(0.0));
+        }
+        self.growth().map(|g| (g < -1e-9).then(|| ready as f64 / -g))
+    }
+}
