@@ -1,6 +1,5 @@
 //! queuetop: *top* for the job queues that live in PostgreSQL.
 
-pub mod backends;
 pub mod db;
 pub mod engine;
 pub mod fmt;
