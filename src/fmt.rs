@@ -3,9 +3,13 @@
 //! Shortened counts are rounded down, so a figure never claims more than there is. This module must not draw and must not
 //! know where a number comes from.
 
+mod figure;
+mod moment;
 mod number;
 mod span;
 
+pub use figure::{Figure, Tone, whole_seconds};
+pub use moment::Zone;
 pub use number::{bytes, count, count_within, percent, rate, short};
 pub use span::{age, due, span};
 

@@ -6,4 +6,5 @@ pub mod fmt;
 pub mod model;
 pub mod private_pg;
 pub mod text;
+pub mod theme;
 pub mod worker;

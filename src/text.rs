@@ -74,8 +74,7 @@ impl Safe {
 
     /// The lines of a longer text, lazily, uncapped: line ends vanish, tabs become spaces, the rest as in [`Safe::full`].
     pub fn lines(text: &str) -> impl Iterator<Item = Self> {
-        text.lines()
-            .map(|line| Self(escape::line(&expand_tabs(line))))
+        text.lines().map(|line| Self(escape::line(&expand_tabs(line))))
     }
 
     /// The text as it may be printed.
@@ -174,17 +173,12 @@ mod tests {
             Safe::from_bytes(b"ok \xff\xed\xa0\x80 \x1b[m \xe6\xbc").as_str(),
             r"ok \xff\xed\xa0\x80 \x1b[m \xe6\xbc"
         );
-        assert_eq!(
-            Safe::from_bytes("漢\u{9b}".as_bytes()).as_str(),
-            r"漢\u{9b}"
-        );
+        assert_eq!(Safe::from_bytes("漢\u{9b}".as_bytes()).as_str(), r"漢\u{9b}");
     }
 
     #[test]
     fn lines_keep_their_shape() {
-        let lines: Vec<String> = Safe::lines("a\tb\r\n\tc\n\u{1b}d\n")
-            .map(String::from)
-            .collect();
+        let lines: Vec<String> = Safe::lines("a\tb\r\n\tc\n\u{1b}d\n").map(String::from).collect();
         assert_eq!(lines, ["a   b", "    c", r"\x1bd"]);
     }
 }

@@ -25,9 +25,7 @@ fn alive(pid: u32) -> bool {
         return false;
     };
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_pid())).unwrap_or_default();
-    let zombie = stat
-        .rsplit_once(')')
-        .is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'));
+    let zombie = stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'));
     test_kill_process(pid).is_ok() && !zombie
 }
 
@@ -43,11 +41,7 @@ impl Traces {
         // Everything is in the guard's process group.
         let pid = Pid::from_raw(i32::try_from(postmaster).unwrap());
         let guard = getpgid(pid).unwrap().as_raw_pid().unsigned_abs();
-        let traces = Self {
-            folder: folder.to_owned(),
-            postmaster,
-            guard,
-        };
+        let traces = Self { folder: folder.to_owned(), postmaster, guard };
         assert!(traces.folder.is_dir() && alive(postmaster) && alive(guard));
         traces
     }
@@ -82,10 +76,7 @@ async fn two_servers_do_not_meet() {
     let (one_pg, other) = (own_server(), own_server());
     assert_ne!(one_pg.socket_dir(), other.socket_dir());
     let client = connect(&one_pg.dsn("postgres")).await;
-    client
-        .batch_execute("create database only_here")
-        .await
-        .unwrap();
+    client.batch_execute("create database only_here").await.unwrap();
     connect(&one_pg.dsn("only_here")).await;
     let client = connect(&other.dsn("postgres")).await;
     let count = "select count(*)::text from pg_database where datname = 'only_here'";
@@ -96,19 +87,12 @@ async fn two_servers_do_not_meet() {
 async fn data_survives_every_way_down() {
     let mut pg = own_server();
     let client = connect(&pg.dsn("postgres")).await;
-    client
-        .batch_execute("create table kept as select 'yes' as it; checkpoint")
-        .await
-        .unwrap();
+    client.batch_execute("create table kept as select 'yes' as it; checkpoint").await.unwrap();
     for how in [Shutdown::Fast, Shutdown::Immediate, Shutdown::Kill] {
         let before = pg.pid();
         pg.shut_down(how).unwrap();
         assert!(!alive(before), "{how:?}");
-        assert!(
-            tokio_postgres::connect(&pg.dsn("postgres"), tokio_postgres::NoTls)
-                .await
-                .is_err()
-        );
+        assert!(tokio_postgres::connect(&pg.dsn("postgres"), tokio_postgres::NoTls).await.is_err());
         pg.start_again().unwrap();
         assert_ne!(pg.pid(), before, "{how:?}");
         let client = connect(&pg.dsn("postgres")).await;
@@ -168,11 +152,7 @@ fn holder(program: &Path, change: impl FnOnce(&mut Command)) -> (Child, Traces) 
     let mut line = String::new();
     while !line.starts_with("held ") {
         line.clear();
-        assert_ne!(
-            stdout.read_line(&mut line).unwrap(),
-            0,
-            "the holder ended early"
-        );
+        assert_ne!(stdout.read_line(&mut line).unwrap(), 0, "the holder ended early");
     }
     // It has more to say at its end.
     thread::spawn(move || io::copy(&mut stdout, &mut io::sink()));
@@ -217,11 +197,7 @@ fn an_ordinary_user_can_run_it() {
     let program = folder.path().join("tests");
     fs::copy(env::current_exe().unwrap(), &program).unwrap();
     let (mut child, traces) = holder(&program, |command| {
-        command
-            .uid(65_534)
-            .gid(65_534)
-            .current_dir("/")
-            .env("HOME", "/nonexistent");
+        command.uid(65_534).gid(65_534).current_dir("/").env("HOME", "/nonexistent");
     });
     drop(child.stdin.take());
     assert!(child.wait().unwrap().success());
@@ -236,19 +212,12 @@ fn a_fetched_server_runs_where_none_is_installed() {
     }
     let cache = tempfile::tempdir().unwrap();
     fs::set_permissions(cache.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let options = Options {
-        fetch: true,
-        ignore_installed: true,
-        cache_dir: Some(cache.path().to_owned()),
-        ..Options::default()
-    };
+    let options =
+        Options { fetch: true, ignore_installed: true, cache_dir: Some(cache.path().to_owned()), ..Options::default() };
     let mut said = Vec::new();
     for _ in 0..2 {
         let pg = PrivatePg::start(&options, &mut |line| said.push(line.to_owned())).unwrap();
-        assert!(
-            pg.bin_dir()
-                .starts_with(cache.path().canonicalize().unwrap())
-        );
+        assert!(pg.bin_dir().starts_with(cache.path().canonicalize().unwrap()));
     }
     assert_eq!(said.len(), 1, "fetched once: {said:?}");
     assert!(said[0].contains("fetching PostgreSQL 18"));
@@ -259,17 +228,8 @@ async fn databases_of_tests_are_apart() {
     let (one_db, other) = tokio::join!(database(), bare_database());
     assert_ne!(one_db.name(), other.name());
     let client = one_db.client().await;
-    client
-        .batch_execute("create role databases_apart login")
-        .await
-        .unwrap();
+    client.batch_execute("create role databases_apart login").await.unwrap();
     let client = one_db.client_as("databases_apart").await;
-    assert_eq!(
-        one(&client, "select current_user::text").await,
-        "databases_apart"
-    );
-    assert_eq!(
-        one(&client, "select current_database()::text").await,
-        one_db.name()
-    );
+    assert_eq!(one(&client, "select current_user::text").await, "databases_apart");
+    assert_eq!(one(&client, "select current_database()::text").await, one_db.name());
 }

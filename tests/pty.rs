@@ -5,12 +5,7 @@ use rustix::process::Signal;
 use crate::support::pty::Pty;
 
 fn shell(script: &str) -> Pty {
-    Pty::spawn_program(
-        "/bin/sh",
-        &["-c", script],
-        (80, 24),
-        &[("GREETING", "hello")],
-    )
+    Pty::spawn_program("/bin/sh", &["-c", script], (80, 24), &[("GREETING", "hello")])
 }
 
 #[test]

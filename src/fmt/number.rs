@@ -29,11 +29,7 @@ pub fn short(n: u64) -> String {
         }
         (rest, whole, unit) = (whole % 1000, whole / 1000, next);
     }
-    if unit.is_empty() || whole >= 10 {
-        format!("{whole}{unit}")
-    } else {
-        format!("{whole}.{}{unit}", rest / 100)
-    }
+    if unit.is_empty() || whole >= 10 { format!("{whole}{unit}") } else { format!("{whole}.{}{unit}", rest / 100) }
 }
 
 /// Every digit where that fits into `columns`, else the short form.

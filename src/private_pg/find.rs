@@ -32,18 +32,8 @@ pub(super) fn bin_dir(
     account: Option<&Account>,
     say: &mut dyn FnMut(&str),
 ) -> Result<PathBuf, Error> {
-    let from_variable = || {
-        env::var_os("PG_BINDIR")
-            .filter(|dir| !dir.is_empty())
-            .map(PathBuf::from)
-    };
-    let explicit = options.bin_dir.clone().or_else(|| {
-        if options.ignore_installed {
-            None
-        } else {
-            from_variable()
-        }
-    });
+    let from_variable = || env::var_os("PG_BINDIR").filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    let explicit = options.bin_dir.clone().or_else(|| if options.ignore_installed { None } else { from_variable() });
     if let Some(dir) = explicit {
         return check(&dir, account).map_err(|reason| Error::BinDir { dir, reason });
     }
@@ -51,11 +41,7 @@ pub(super) fn bin_dir(
         Some(dir) => vec![dir.clone()],
         None => fetch::cache_dirs(account.is_some()),
     };
-    let mut candidates = if options.ignore_installed {
-        Vec::new()
-    } else {
-        installed()
-    };
+    let mut candidates = if options.ignore_installed { Vec::new() } else { installed() };
     candidates.extend(caches.iter().map(|cache| fetch::bin_dir(cache)));
     let mut rejected = Vec::new();
     for dir in candidates.iter().filter(|dir| has_programs(dir)) {
@@ -69,9 +55,7 @@ pub(super) fn bin_dir(
         let rejected = rejected.concat();
         return Err(Error::NotFound { rejected, command });
     };
-    fetch::fetch(cache, say)
-        .and_then(|dir| check(&dir, account))
-        .map_err(|reason| Error::Fetch { reason, command })
+    fetch::fetch(cache, say).and_then(|dir| check(&dir, account)).map_err(|reason| Error::Fetch { reason, command })
 }
 
 /// Folders that may hold an installed server, best first.
@@ -88,19 +72,12 @@ fn path_dirs() -> Vec<PathBuf> {
 
 /// A program in `PATH`.
 pub(super) fn in_path(program: &str) -> Option<PathBuf> {
-    path_dirs()
-        .into_iter()
-        .map(|dir| dir.join(program))
-        .find(|file| file.is_file())
+    path_dirs().into_iter().map(|dir| dir.join(program)).find(|file| file.is_file())
 }
 
 /// The development package ships `pg_config` without a server, so what it says is one candidate among others.
 fn pg_config_dir() -> Option<PathBuf> {
-    let output = Command::new("pg_config")
-        .arg("--bindir")
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
+    let output = Command::new("pg_config").arg("--bindir").stderr(Stdio::null()).output().ok()?;
     let dir = String::from_utf8(output.stdout).ok()?;
     Some(PathBuf::from(dir.trim_end()))
 }
@@ -121,9 +98,7 @@ fn well_known() -> Vec<PathBuf> {
 
 /// The numbers in a folder's name: `postgresql@17` is 17, `9.6` is 9 and 6.
 fn version(name: &str) -> Vec<u32> {
-    name.split(|c: char| !c.is_ascii_digit())
-        .filter_map(|digits| digits.parse().ok())
-        .collect()
+    name.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
 }
 
 fn has_programs(dir: &Path) -> bool {
@@ -133,10 +108,7 @@ fn has_programs(dir: &Path) -> bool {
 /// The real folder, if both programs run there under the account: a folder below a private home, or programs for
 /// another C library, show here.
 fn check(dir: &Path, account: Option<&Account>) -> Result<PathBuf, String> {
-    let real = dir
-        .join("initdb")
-        .canonicalize()
-        .map_err(|error| format!("initdb: {error}"))?;
+    let real = dir.join("initdb").canonicalize().map_err(|error| format!("initdb: {error}"))?;
     let real = real.parent().unwrap_or(dir).to_owned();
     for name in ["initdb", "postgres"] {
         let output = account::command(&real.join(name), Path::new("/"), account)
@@ -166,13 +138,8 @@ mod tests {
     #[test]
     fn an_explicit_folder_without_programs_is_refused_by_name() {
         let dir = tempfile::tempdir().unwrap();
-        let options = Options {
-            bin_dir: Some(dir.path().to_owned()),
-            ..Options::default()
-        };
-        let error = bin_dir(&options, None, &mut |_| {})
-            .unwrap_err()
-            .to_string();
+        let options = Options { bin_dir: Some(dir.path().to_owned()), ..Options::default() };
+        let error = bin_dir(&options, None, &mut |_| {}).unwrap_err().to_string();
         assert!(error.contains(&dir.path().display().to_string()), "{error}");
         assert!(error.contains("initdb"), "{error}");
     }
@@ -180,15 +147,8 @@ mod tests {
     #[test]
     fn without_a_server_and_without_fetch_one_command_is_named() {
         let dir = tempfile::tempdir().unwrap();
-        let options = Options {
-            ignore_installed: true,
-            cache_dir: Some(dir.path().to_owned()),
-            ..Options::default()
-        };
+        let options = Options { ignore_installed: true, cache_dir: Some(dir.path().to_owned()), ..Options::default() };
         let error = bin_dir(&options, None, &mut |_| {}).unwrap_err();
-        assert!(
-            matches!(&error, Error::NotFound { command, .. } if !command.is_empty()),
-            "{error}"
-        );
+        assert!(matches!(&error, Error::NotFound { command, .. } if !command.is_empty()), "{error}");
     }
 }

@@ -51,10 +51,7 @@ impl Guard {
             .spawn()
             .map_err(|error| Error::io("cannot start /bin/sh", error))?;
         // From here on the folder is the guard's to remove.
-        Ok(Self {
-            folder: folder.keep(),
-            child,
-        })
+        Ok(Self { folder: folder.keep(), child })
     }
 
     pub(super) fn folder(&self) -> &Path {

@@ -41,9 +41,7 @@ pub struct Options {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No server programs anywhere, and fetching was not allowed.
-    #[error(
-        "no PostgreSQL server programs (initdb, postgres) found{rejected}\ninstall them with: {command}"
-    )]
+    #[error("no PostgreSQL server programs (initdb, postgres) found{rejected}\ninstall them with: {command}")]
     NotFound {
         /// Folders that had the programs but could not be used, with the reason; may be empty.
         rejected: String,
@@ -59,9 +57,7 @@ pub enum Error {
         reason: String,
     },
     /// Nothing installed, and the fetch failed.
-    #[error(
-        "no PostgreSQL server programs found, and fetching them failed: {reason}\ninstall them with: {command}"
-    )]
+    #[error("no PostgreSQL server programs found, and fetching them failed: {reason}\ninstall them with: {command}")]
     Fetch {
         /// What went wrong, with the last lines of pip.
         reason: String,
@@ -91,10 +87,7 @@ pub enum Error {
 
 impl Error {
     fn io(what: impl Into<String>, source: io::Error) -> Self {
-        Self::Io {
-            what: what.into(),
-            source,
-        }
+        Self::Io { what: what.into(), source }
     }
 }
 
@@ -129,18 +122,8 @@ impl PrivatePg {
         let folder = server::folder(account.as_ref())?;
         // The guard comes first, so that being killed during initdb leaves nothing either.
         let guard = Guard::start(folder, account.as_ref())?;
-        let server = Server::start(
-            &bin_dir,
-            guard.folder(),
-            guard.group(),
-            account,
-            &options.settings,
-        )?;
-        Ok(Self {
-            bin_dir,
-            server,
-            guard,
-        })
+        let server = Server::start(&bin_dir, guard.folder(), guard.group(), account, &options.settings)?;
+        Ok(Self { bin_dir, server, guard })
     }
 
     /// Connection URI for a database of this server, for psql and for our own connector.

@@ -91,9 +91,7 @@ impl Server {
             .append(true)
             .open(self.log())
             .map_err(|error| Error::io("cannot write the server's log", error))?;
-        let again = log
-            .try_clone()
-            .map_err(|error| Error::io("cannot write the server's log", error))?;
+        let again = log.try_clone().map_err(|error| Error::io("cannot write the server's log", error))?;
         let program = self.bin_dir.join(program);
         let mut command = account::command(&program, &self.folder, self.account.as_ref());
         command
@@ -156,10 +154,7 @@ impl Server {
 
     fn spawn(&self) -> Result<Child, Error> {
         // Our own child, not pg_ctl's: its end is seen at once.
-        self.command("postgres")?
-            .args(&self.arguments)
-            .spawn()
-            .map_err(|error| Error::io("cannot run postgres", error))
+        self.command("postgres")?.args(&self.arguments).spawn().map_err(|error| Error::io("cannot run postgres", error))
     }
 
     /// Line 1 of `postmaster.pid` is the process, line 8 its state. A file left by a killed server names another process.
@@ -176,19 +171,12 @@ impl Server {
         match how {
             Shutdown::Fast | Shutdown::Immediate => {
                 signal_all(&family(child.id()), Signal::CONT)?;
-                let signal = if how == Shutdown::Fast {
-                    Signal::INT
-                } else {
-                    Signal::QUIT
-                };
+                let signal = if how == Shutdown::Fast { Signal::INT } else { Signal::QUIT };
                 signal_all(&[child.id()], signal)?;
             }
             Shutdown::Kill => signal_all(&family(child.id()), Signal::KILL)?,
         }
-        child
-            .wait()
-            .map(|_| ())
-            .map_err(|error| Error::io("cannot wait for the server", error))
+        child.wait().map(|_| ()).map_err(|error| Error::io("cannot wait for the server", error))
     }
 
     pub(super) fn halt(&self) -> Result<(), Error> {
@@ -232,10 +220,7 @@ impl Server {
     }
 
     fn failed(&self, who: &str, status: ExitStatus) -> Error {
-        Error::Server {
-            what: format!("{who} ended with {status}"),
-            log: self.log_tail(),
-        }
+        Error::Server { what: format!("{who} ended with {status}"), log: self.log_tail() }
     }
 }
 
@@ -243,11 +228,8 @@ fn arguments(bin_dir: &Path, folder: &Path, settings: &[(String, String)]) -> Ve
     let mut arguments = vec!["-D".to_owned(), "data".to_owned()];
     arguments.extend(["-k".to_owned(), folder.display().to_string()]);
     arguments.extend(["-p".to_owned(), PORT.to_string()]);
-    let statements = has_pg_stat_statements(bin_dir)
-        .then_some(("shared_preload_libraries", "pg_stat_statements"));
-    let given = settings
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.as_str()));
+    let statements = has_pg_stat_statements(bin_dir).then_some(("shared_preload_libraries", "pg_stat_statements"));
+    let given = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     // The last one wins.
     for (name, value) in SETTINGS.into_iter().chain(statements).chain(given) {
         arguments.extend(["-c".to_owned(), format!("{name}={value}")]);
@@ -257,21 +239,15 @@ fn arguments(bin_dir: &Path, folder: &Path, settings: &[(String, String)]) -> Ve
 
 /// Preloading a library that is not there keeps the server from starting, so look for it; it is a package of its own on some systems.
 fn has_pg_stat_statements(bin_dir: &Path) -> bool {
-    let output = Command::new(bin_dir.join("pg_config"))
-        .arg("--sharedir")
-        .output();
+    let output = Command::new(bin_dir.join("pg_config")).arg("--sharedir").output();
     output.is_ok_and(|output| {
         let share = String::from_utf8_lossy(&output.stdout);
-        Path::new(share.trim())
-            .join("extension/pg_stat_statements.control")
-            .is_file()
+        Path::new(share.trim()).join("extension/pg_stat_statements.control").is_file()
     })
 }
 
 fn exited(child: &mut Child) -> Result<Option<ExitStatus>, Error> {
-    child
-        .try_wait()
-        .map_err(|error| Error::io("cannot watch the server", error))
+    child.try_wait().map_err(|error| Error::io("cannot watch the server", error))
 }
 
 /// The last lines of a file behind `from`, at most 2 kB.

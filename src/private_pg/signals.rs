@@ -15,11 +15,7 @@ pub(super) fn family(postmaster: u32) -> Vec<u32> {
     let mut pids = vec![postmaster];
     let parents = parents_from_proc().or_else(|_| parents_from_ps());
     pids.extend(
-        parents
-            .unwrap_or_default()
-            .into_iter()
-            .filter(|(_, parent)| *parent == postmaster)
-            .map(|(pid, _)| pid),
+        parents.unwrap_or_default().into_iter().filter(|(_, parent)| *parent == postmaster).map(|(pid, _)| pid),
     );
     pids
 }
@@ -29,18 +25,12 @@ fn parents_from_proc() -> io::Result<Vec<(u32, u32)>> {
     let mut parents = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let entry = entry?;
-        let Some(pid) = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse().ok())
-        else {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
             continue;
         };
         // It may have ended since.
         let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        let parent = stat
-            .rsplit_once(')')
-            .and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
+        let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
         parents.extend(parent.map(|parent| (pid, parent)));
     }
     Ok(parents)
@@ -48,9 +38,7 @@ fn parents_from_proc() -> io::Result<Vec<(u32, u32)>> {
 
 /// The same where there is no /proc.
 fn parents_from_ps() -> io::Result<Vec<(u32, u32)>> {
-    let output = Command::new("ps")
-        .args(["-A", "-o", "pid=,ppid="])
-        .output()?;
+    let output = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let pair = |line: &str| {
         let mut numbers = line.split_whitespace().map(|word| word.parse().ok());

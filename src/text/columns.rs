@@ -25,9 +25,7 @@ pub fn width(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
     }
-    text.graphemes(true)
-        .map(|g| usize::from(g.cell_width()))
-        .sum()
+    text.graphemes(true).map(|g| usize::from(g.cell_width())).sum()
 }
 
 /// At most `columns` wide; what is cut off is told by an ellipsis.
@@ -72,20 +70,15 @@ pub fn wrap(text: &str, columns: usize) -> impl Iterator<Item = Cow<'_, str>> {
             // Not even one grapheme fits: show that something is there, and go on.
             let first = text.graphemes(true).next().map_or(text.len(), str::len);
             rest = text.get(first..).filter(|t| !t.is_empty());
-            return Some(if columns == 0 {
-                Cow::Borrowed("")
-            } else {
-                Cow::Owned(ELLIPSIS.to_string())
-            });
+            return Some(if columns == 0 { Cow::Borrowed("") } else { Cow::Owned(ELLIPSIS.to_string()) });
         }
         let head = text.get(..end).unwrap_or_default();
         let tail = text.get(end..).unwrap_or_default();
         let (piece, next) = match head.rfind(' ') {
             _ if tail.starts_with(' ') => (head, tail.get(1..).unwrap_or_default()),
-            Some(space) if space > 0 => (
-                head.get(..space).unwrap_or_default(),
-                text.get(space + 1..).unwrap_or_default(),
-            ),
+            Some(space) if space > 0 => {
+                (head.get(..space).unwrap_or_default(), text.get(space + 1..).unwrap_or_default())
+            }
             _ => (head, tail),
         };
         rest = Some(next);
@@ -120,18 +113,10 @@ mod tests {
         for columns in 0..=20 {
             let cut = whole.truncate(columns);
             assert!(cut.width() <= columns, "{cut:?} in {columns}");
-            assert_eq!(
-                cut == whole,
-                whole.width() <= columns,
-                "{cut:?} in {columns}"
-            );
+            assert_eq!(cut == whole, whole.width() <= columns, "{cut:?} in {columns}");
             let kept = cut.as_str().strip_suffix(ELLIPSIS).unwrap_or(cut.as_str());
             let n = kept.graphemes(true).count();
-            assert_eq!(
-                kept,
-                graphemes[..n].concat(),
-                "half a grapheme in {columns}"
-            );
+            assert_eq!(kept, graphemes[..n].concat(), "half a grapheme in {columns}");
             for side in [Side::Left, Side::Right] {
                 assert_eq!(whole.pad(columns, side).width(), columns);
             }
@@ -167,10 +152,7 @@ mod tests {
     #[test]
     fn wrapping_prefers_spaces_and_loses_nothing() {
         let pieces = |text, columns| wrap(text, columns).collect::<Vec<_>>();
-        assert_eq!(
-            pieces("timeout connecting to smtp", 12),
-            ["timeout", "connecting", "to smtp"]
-        );
+        assert_eq!(pieces("timeout connecting to smtp", 12), ["timeout", "connecting", "to smtp"]);
         assert_eq!(pieces("abcdefgh", 3), ["abc", "def", "gh"]);
         assert_eq!(pieces("漢字", 1), ["…", "…"]);
         assert_eq!(pieces("", 5), [""]);

@@ -65,14 +65,7 @@ fn reads_as_escape(after: &str) -> bool {
         || must_escape(next)
         || columns_of(next) == 0
         || after.starts_with("u{")
-        || (next == 'x'
-            && after
-                .bytes()
-                .skip(1)
-                .take(2)
-                .filter(u8::is_ascii_hexdigit)
-                .count()
-                == 2)
+        || (next == 'x' && after.bytes().skip(1).take(2).filter(u8::is_ascii_hexdigit).count() == 2)
 }
 
 /// Shows one character as an escape.
@@ -162,16 +155,9 @@ mod tests {
 
     fn assert_inert(safe: &Safe, name: &str) {
         assert!(!safe.as_str().contains(must_escape), "{name}: {safe:?}");
-        let drawn: usize = safe
-            .as_str()
-            .graphemes(true)
-            .map(|g| usize::from(g.cell_width()))
-            .sum();
+        let drawn: usize = safe.as_str().graphemes(true).map(|g| usize::from(g.cell_width())).sum();
         assert_eq!(drawn, safe.width(), "{name}");
-        assert!(
-            safe.as_str().graphemes(true).all(|g| g.cell_width() > 0),
-            "{name}: {safe:?}"
-        );
+        assert!(safe.as_str().graphemes(true).all(|g| g.cell_width() > 0), "{name}: {safe:?}");
     }
 
     /// Undoes the escapes: only an unambiguous form can be undone.
@@ -185,19 +171,12 @@ mod tests {
                 r"\n" => ('\n', 2),
                 r"\r" => ('\r', 2),
                 r"\t" => ('\t', 2),
-                r"\x"
-                    if rest
-                        .get(2..4)
-                        .is_some_and(|h| u8::from_str_radix(h, 16).is_ok()) =>
-                {
+                r"\x" if rest.get(2..4).is_some_and(|h| u8::from_str_radix(h, 16).is_ok()) => {
                     (char::from(u8::from_str_radix(&rest[2..4], 16).unwrap()), 4)
                 }
                 r"\u" if rest.get(2..3) == Some("{") => {
                     let end = rest.find('}').unwrap();
-                    (
-                        char::from_u32(u32::from_str_radix(&rest[3..end], 16).unwrap()).unwrap(),
-                        end + 1,
-                    )
+                    (char::from_u32(u32::from_str_radix(&rest[3..end], 16).unwrap()).unwrap(), end + 1)
                 }
                 _ => (c, c.len_utf8()),
             };
@@ -211,12 +190,9 @@ mod tests {
     fn hostile_strings_are_inert_and_readable() {
         let mut table = String::new();
         for Hostile { name, text } in hostile() {
-            for safe in [
-                Safe::new(&text),
-                Safe::full(&text),
-                Safe::first_line(&text),
-                Safe::from_bytes(text.as_bytes()),
-            ] {
+            for safe in
+                [Safe::new(&text), Safe::full(&text), Safe::first_line(&text), Safe::from_bytes(text.as_bytes())]
+            {
                 assert_inert(&safe, &name);
             }
             for line in Safe::lines(&text) {
@@ -266,15 +242,7 @@ mod tests {
     }
 
     fn nasty() -> impl Strategy<Value = String> {
-        let texts: Vec<String> = hostile()
-            .into_iter()
-            .map(|h| h.text)
-            .filter(|t| t.len() < 200)
-            .collect();
-        prop_oneof![
-            proptest::sample::select(texts),
-            any::<char>().prop_map(String::from),
-            "[a-z\\\\ ]{0,3}"
-        ]
+        let texts: Vec<String> = hostile().into_iter().map(|h| h.text).filter(|t| t.len() < 200).collect();
+        prop_oneof![proptest::sample::select(texts), any::<char>().prop_map(String::from), "[a-z\\\\ ]{0,3}"]
     }
 }

@@ -15,11 +15,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(30);
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(
-            began.elapsed() < LIMIT,
-            "not within {} s: {what}",
-            LIMIT.as_secs()
-        );
+        assert!(began.elapsed() < LIMIT, "not within {} s: {what}", LIMIT.as_secs());
         thread::sleep(Duration::from_millis(10));
     }
 }

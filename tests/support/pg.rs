@@ -26,8 +26,7 @@ pub(crate) fn options() -> Options {
 
 /// A server of its own, for a test that kills or freezes it.
 pub(crate) fn own_server() -> PrivatePg {
-    PrivatePg::start(&options(), &mut |line| eprintln!("{line}"))
-        .unwrap_or_else(|error| panic!("{error}"))
+    PrivatePg::start(&options(), &mut |line| eprintln!("{line}")).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The shared server; started by whoever asks first.
@@ -38,9 +37,8 @@ pub(crate) fn server() -> &'static PrivatePg {
 
 /// A client whose connection runs on the test's runtime.
 pub(crate) async fn connect(dsn: &str) -> Client {
-    let (client, connection) = tokio_postgres::connect(dsn, NoTls)
-        .await
-        .unwrap_or_else(|error| panic!("cannot connect to {dsn}: {error:?}"));
+    let (client, connection) =
+        tokio_postgres::connect(dsn, NoTls).await.unwrap_or_else(|error| panic!("cannot connect to {dsn}: {error:?}"));
     tokio::spawn(connection);
     client
 }
@@ -102,19 +100,13 @@ async fn create(template: &str) -> Database {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let name = format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
     let admin = connect(&server().dsn("postgres")).await;
-    admin
-        .batch_execute(&format!("create database {name} template {template}"))
-        .await
-        .expect("a fresh database");
+    admin.batch_execute(&format!("create database {name} template {template}")).await.expect("a fresh database");
     Database { name }
 }
 
 async fn make_template() {
     let admin = connect(&server().dsn("postgres")).await;
-    admin
-        .batch_execute(&format!("create database {TEMPLATE}"))
-        .await
-        .expect("the template");
+    admin.batch_execute(&format!("create database {TEMPLATE}")).await.expect("the template");
 }
 
 /// Dropping cannot await, so a thread with a runtime of its own removes what is done with.
@@ -125,11 +117,8 @@ fn start_remover() -> Sender<String> {
 }
 
 fn remove_all(names: &Receiver<String>) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
     let admin = runtime.block_on(connect(&server().dsn("postgres")));
     for name in names {
         let sql = format!("drop database {name} with (force)");

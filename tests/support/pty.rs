@@ -57,15 +57,8 @@ impl Pty {
     }
 
     /// The same for another program.
-    pub(crate) fn spawn_program(
-        program: &str,
-        args: &[&str],
-        (cols, rows): (u16, u16),
-        env: &[(&str, &str)],
-    ) -> Self {
-        let pair = native_pty_system()
-            .openpty(size(cols, rows))
-            .expect("a pty");
+    pub(crate) fn spawn_program(program: &str, args: &[&str], (cols, rows): (u16, u16), env: &[(&str, &str)]) -> Self {
+        let pair = native_pty_system().openpty(size(cols, rows)).expect("a pty");
         let folder = tempfile::tempdir().expect("a folder");
         let mut command = CommandBuilder::new("/bin/sh");
         command.env_clear();
@@ -84,10 +77,7 @@ impl Pty {
         command.cwd(folder.path());
         let settings_before = settings(&*pair.master);
         let output = Arc::new((Mutex::new(Output::new(cols, rows)), Condvar::new()));
-        read_all(
-            pair.master.try_clone_reader().expect("a reader"),
-            Arc::clone(&output),
-        );
+        read_all(pair.master.try_clone_reader().expect("a reader"), Arc::clone(&output));
         let leader = pair.slave.spawn_command(command).expect("a shell");
         Self {
             writer: pair.master.take_writer().expect("a writer"),
@@ -115,16 +105,8 @@ impl Pty {
                 return text;
             }
             let left = limit.saturating_sub(began.elapsed());
-            assert!(
-                !left.is_zero(),
-                "not on screen within {limit:?}; it shows:\n{text}"
-            );
-            output = self
-                .output
-                .1
-                .wait_timeout(output, left)
-                .expect("no panic")
-                .0;
+            assert!(!left.is_zero(), "not on screen within {limit:?}; it shows:\n{text}");
+            output = self.output.1.wait_timeout(output, left).expect("no panic").0;
         }
     }
 
@@ -151,10 +133,7 @@ impl Pty {
     /// Changes the size, as a user dragging the window.
     pub(crate) fn resize(&self, cols: u16, rows: u16) {
         let (cols_there, rows_there) = (non_zero(cols), non_zero(rows));
-        self.lock()
-            .parser
-            .screen_mut()
-            .set_size(rows_there, cols_there);
+        self.lock().parser.screen_mut().set_size(rows_there, cols_there);
         self.master.resize(size(cols, rows)).expect("resized");
     }
 
@@ -163,11 +142,7 @@ impl Pty {
         let mut pid = None;
         wait_until("the program starts", || {
             let text = fs::read_to_string(self.folder.path().join("pid")).unwrap_or_default();
-            pid = text
-                .trim_end()
-                .parse()
-                .ok()
-                .filter(|_| text.ends_with('\n'));
+            pid = text.trim_end().parse().ok().filter(|_| text.ends_with('\n'));
             pid.is_some()
         });
         pid.and_then(Pid::from_raw).expect("a process id")
@@ -188,17 +163,10 @@ impl Pty {
         let mut status = None;
         let began = Instant::now();
         while status.is_none() {
-            assert!(
-                began.elapsed() < LIMIT,
-                "it does not end; the screen shows:\n{}",
-                self.text()
-            );
+            assert!(began.elapsed() < LIMIT, "it does not end; the screen shows:\n{}", self.text());
             thread::sleep(Duration::from_millis(10));
             let text = fs::read_to_string(self.folder.path().join("status")).unwrap_or_default();
-            status = text
-                .split_inclusive('\n')
-                .nth(nth - 1)
-                .and_then(|line| line.trim_end().parse().ok());
+            status = text.split_inclusive('\n').nth(nth - 1).and_then(|line| line.trim_end().parse().ok());
         }
         self.drain();
         status.expect("a status")
@@ -230,22 +198,14 @@ impl Pty {
     fn drain(&self) {
         const MARK: &[u8] = b"\x1b]7;end\x07";
         let tty = self.master.tty_name().expect("its name");
-        let mut terminal = fs::OpenOptions::new()
-            .write(true)
-            .open(tty)
-            .expect("the terminal");
+        let mut terminal = fs::OpenOptions::new().write(true).open(tty).expect("the terminal");
         terminal.write_all(MARK).expect("written");
         let began = Instant::now();
         let mut output = self.lock();
         while !output.bytes.ends_with(MARK) {
             let left = LIMIT.saturating_sub(began.elapsed());
             assert!(!left.is_zero(), "the terminal does not drain");
-            output = self
-                .output
-                .1
-                .wait_timeout(output, left)
-                .expect("no panic")
-                .0;
+            output = self.output.1.wait_timeout(output, left).expect("no panic").0;
         }
         let length = output.bytes.len() - MARK.len();
         output.bytes.truncate(length);
@@ -261,10 +221,7 @@ impl Drop for Pty {
         // Whatever still runs must not outlive a failed test. If it is gone already, that is as good.
         let pid: PathBuf = self.folder.path().join("pid");
         let ended = self.folder.path().join("status").exists();
-        if let Some(pid) = fs::read_to_string(pid)
-            .ok()
-            .filter(|_| !ended)
-            .and_then(|text| text.trim_end().parse().ok())
+        if let Some(pid) = fs::read_to_string(pid).ok().filter(|_| !ended).and_then(|text| text.trim_end().parse().ok())
         {
             let _ = Pid::from_raw(pid).map(|pid| kill_process(pid, Signal::KILL));
         }
@@ -275,10 +232,7 @@ impl Drop for Pty {
 
 impl Output {
     fn new(cols: u16, rows: u16) -> Self {
-        Self {
-            parser: vt100::Parser::new(non_zero(rows), non_zero(cols), 0),
-            bytes: Vec::new(),
-        }
+        Self { parser: vt100::Parser::new(non_zero(rows), non_zero(cols), 0), bytes: Vec::new() }
     }
 }
 
@@ -299,12 +253,7 @@ fn settings(master: &dyn MasterPty) -> String {
 }
 
 fn size(cols: u16, rows: u16) -> PtySize {
-    PtySize {
-        rows,
-        cols,
-        pixel_width: 0,
-        pixel_height: 0,
-    }
+    PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
 }
 
 fn non_zero(number: u16) -> NonZeroU16 {
