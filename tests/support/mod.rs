@@ -4,6 +4,7 @@
 
 pub(crate) mod pg;
 pub(crate) mod pty;
+pub(crate) mod source;
 
 use std::thread;
 use std::time::{Duration, Instant};
