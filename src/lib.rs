@@ -3,7 +3,9 @@
 pub mod db;
 pub mod engine;
 pub mod fmt;
+pub mod keymap;
 pub mod model;
+pub mod msg;
 pub mod private_pg;
 pub mod text;
 pub mod theme;

@@ -1,0 +1,122 @@
+//! What happened ([`Msg`]) and what to do about it ([`Effect`]). These two lists are the program's story.
+
+use std::time::Duration;
+
+use crossterm::event::KeyEvent;
+
+use crate::model::{
+    Action, ActionReport, Fence, JobDetail, JobRef, Page, PageRequest, Point, QueueId, ServerFacts, Snapshot,
+};
+
+/// A fact, told to `update`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Msg {
+    /// A key was pressed.
+    Key(KeyEvent),
+    /// Text was pasted.
+    Paste(String),
+    /// The terminal has another size; both in cells.
+    Resized(u16, u16),
+    /// Time passed: monotonic since the program's start.
+    Clock(Duration),
+    /// A connection is being made: to where, and which try it is.
+    Connecting {
+        /// Host label without secrets.
+        target: String,
+        /// 1 for the first.
+        attempt: u32,
+    },
+    /// Connected; what was found.
+    Connected(Box<ServerFacts>),
+    /// The connection, or one reading, failed.
+    Lost {
+        /// In plain words, with the next step.
+        reason: String,
+        /// When the next try comes; `None`: it does not help to try again by itself.
+        retry_in: Option<Duration>,
+    },
+    /// A reading of all numbers.
+    Polled(Box<Snapshot>),
+    /// Minutes from the database's own history.
+    HistoryRead(Vec<(QueueId, Vec<Point>)>),
+    /// How changes are learned: by push or by polling only, and why.
+    PushState {
+        /// Notifications arrive.
+        live: bool,
+        /// Why not.
+        note: Option<String>,
+    },
+    /// The rhythm that the load budget allows now.
+    Rhythm {
+        /// Time from poll to poll.
+        every: Duration,
+        /// Database time as a share of wall time, 0 to 1.
+        load: f64,
+        /// Database time of the last poll.
+        cost: Duration,
+    },
+    /// A page of jobs.
+    PageRead(Box<Page>),
+    /// A page could not be read.
+    PageFailed {
+        /// What was asked.
+        request: PageRequest,
+        /// In plain words.
+        reason: String,
+    },
+    /// A job was read; `None`: it is gone.
+    DetailRead {
+        /// Which.
+        job: JobRef,
+        /// What was found.
+        detail: Option<Box<JobDetail>>,
+    },
+    /// A job could not be read.
+    DetailFailed {
+        /// Which.
+        job: JobRef,
+        /// In plain words.
+        reason: String,
+    },
+    /// An action was answered.
+    Acted(Box<ActionReport>),
+    /// An action failed as a whole. When `unknown`, it may have happened.
+    ActFailed {
+        /// What was asked.
+        action: Action,
+        /// Of how many jobs.
+        count: usize,
+        /// In plain words.
+        reason: String,
+        /// The answer was lost after the question was sent.
+        unknown: bool,
+    },
+}
+
+/// A request, carried out outside of `update`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// End the program.
+    Quit,
+    /// Give the terminal back to the shell until `fg`.
+    Suspend,
+    /// Repaint everything at the next frame.
+    Repaint,
+    /// Poll now.
+    PollNow,
+    /// Poll about this often; the load budget may stretch it.
+    SetInterval(Duration),
+    /// Read a page of jobs.
+    ReadPage(PageRequest),
+    /// Read one job.
+    ReadDetail(JobRef),
+    /// Act, exactly on what was seen.
+    Act {
+        /// What to do.
+        action: Action,
+        /// The jobs as they were seen.
+        targets: Vec<(JobRef, Fence)>,
+    },
+    /// Put a text on the clipboard of the user's terminal (OSC 52).
+    Copy(String),
+}

@@ -1,0 +1,129 @@
+//! Panes: regions of a view. One file a pane, one line in [`overview`]. A pane keeps its own cursor and sort, draws from a
+//! [`Ctx`] and answers commands with an [`Ask`]. It knows no database and no `App`.
+
+pub mod attempts;
+pub mod failures;
+pub mod jobs;
+pub mod leases;
+pub mod queues;
+pub mod throughput;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::keymap::{Command, Scope};
+use crate::model::{
+    Action, Fence, History, Job, JobFilter, JobRef, Page, PageRequest, QueueId, ServerFacts, Snapshot, Time,
+};
+use crate::theme::Theme;
+
+/// How times are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TimeStyle {
+    /// "4m12s ago", "in 5m".
+    #[default]
+    Relative,
+    /// Absolute, UTC.
+    Utc,
+    /// Absolute, this machine's zone.
+    Local,
+}
+
+/// Marked jobs with their fences as seen when they were marked.
+pub type Marks = BTreeMap<JobRef, Job>;
+
+/// Everything a pane may look at while it draws or answers.
+#[derive(Clone, Copy)]
+pub struct Ctx<'a> {
+    /// The last good reading; `None` before the first.
+    pub snapshot: Option<&'a Snapshot>,
+    /// What happened over time.
+    pub history: &'a History,
+    /// The server, once connected.
+    pub server: Option<&'a ServerFacts>,
+    /// The queue that the panes follow; `None`: all of them.
+    pub queue: Option<&'a QueueId>,
+    /// Marked jobs.
+    pub marks: &'a Marks,
+    /// The server's time now.
+    pub now: Time,
+    /// The data is older than it should be: draw it dimmed.
+    pub stale: bool,
+    /// Length of the time range of charts.
+    pub range: Duration,
+    /// How times are written.
+    pub times: TimeStyle,
+    /// Styles and signs.
+    pub theme: &'a Theme,
+    /// Literal text that queues and jobs must contain; empty: no filter.
+    pub filter: &'a str,
+    /// This pane takes the keys.
+    pub focused: bool,
+}
+
+/// What a pane asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ask {
+    /// The panes follow this queue from now on.
+    Follow(QueueId),
+    /// Open one job.
+    Inspect(JobRef),
+    /// Show the jobs behind a number.
+    ShowJobs(JobFilter),
+    /// Read a page.
+    Read(PageRequest),
+    /// Mark or unmark a job.
+    ToggleMark(Box<Job>),
+    /// Mark these jobs.
+    MarkAll(Vec<Job>),
+    /// Act on these jobs, after asking.
+    Act(Action, Vec<(JobRef, Fence)>),
+    /// Put a text on the clipboard.
+    Copy(String),
+}
+
+/// A region of a view.
+pub trait Pane {
+    /// One short word, for tabs.
+    fn name(&self) -> &'static str;
+
+    /// The heading line: name, what is shown, units. Foreign text only through `text::Safe`.
+    fn title(&self, ctx: &Ctx<'_>) -> String;
+
+    /// Scopes of keys that count while this pane is focused, innermost first.
+    fn scopes(&self) -> &'static [Scope];
+
+    /// Answers a movement or a command of its own (sort, range marks, `Inspect` where a row is no job). `None`: nothing to
+    /// ask. Acting on, marking, copying and inspecting the job under the cursor are done by the app for every pane alike,
+    /// through [`Pane::current_job`].
+    fn on_command(&mut self, command: Command, ctx: &Ctx<'_>) -> Option<Ask>;
+
+    /// The job under the cursor, where rows are jobs.
+    fn current_job<'a>(&'a self, _ctx: &Ctx<'a>) -> Option<&'a Job> {
+        None
+    }
+
+    /// The reading changed: put the cursor back on its id, or on nothing.
+    fn on_snapshot(&mut self, _ctx: &Ctx<'_>) {}
+
+    /// A page arrived.
+    fn on_page(&mut self, _page: &Page) {}
+
+    /// Draws into `area` (below the title line, which the app draws). Total for any size and any data.
+    fn render(&mut self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>);
+}
+
+/// The panes of the overview, in the order of `Tab`: the table of queues first.
+#[must_use]
+pub fn overview() -> Vec<Box<dyn Pane>> {
+    vec![
+        Box::new(queues::Queues::default()),
+        Box::new(throughput::Throughput::default()),
+        Box::new(leases::Leases::default()),
+        Box::new(attempts::Attempts::default()),
+        Box::new(failures::FailuresPane::default()),
+    ]
+}
