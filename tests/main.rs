@@ -8,6 +8,8 @@ mod support;
 #[cfg(test)]
 mod layers;
 #[cfg(test)]
+mod migrate;
+#[cfg(test)]
 mod private_pg;
 #[cfg(test)]
 mod pty;

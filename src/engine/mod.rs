@@ -5,3 +5,5 @@
 //! - `push`: one session that listens and wakes the poll
 //! - `act`: a session that exists only while acting
 //! - `migrate`: installs or upgrades the `jobs` backend's SQL
+
+pub mod migrate;

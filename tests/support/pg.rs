@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{LazyLock, OnceLock};
 use std::thread;
 
+use queuetop::engine::migrate;
 use queuetop::private_pg::{Options, PrivatePg};
 use tokio::sync::OnceCell;
 use tokio_postgres::{Client, NoTls};
@@ -107,6 +108,8 @@ async fn create(template: &str) -> Database {
 async fn make_template() {
     let admin = connect(&server().dsn("postgres")).await;
     admin.batch_execute(&format!("create database {TEMPLATE}")).await.expect("the template");
+    let mut client = connect(&server().dsn(TEMPLATE)).await;
+    migrate::run(&mut client, &migrate::Options::default()).await.expect("the backend is installed");
 }
 
 /// Dropping cannot await, so a thread with a runtime of its own removes what is done with.
