@@ -185,30 +185,30 @@ mod tests {
     #[test]
     fn a_rate_divides_by_the_true_span() {
         let mut h = History::default();
-        h.record(&snapshot(0, 0), Duration::from_secs(60));
+        h.record(&snapshot(0, 0), Duration::from_mins(1));
         assert_eq!(completed_rate(&h, 0), Reading::Unknown);
-        h.record(&snapshot(2, 10), Duration::from_secs(60));
-        h.record(&snapshot(10, 50), Duration::from_secs(60));
+        h.record(&snapshot(2, 10), Duration::from_mins(1));
+        h.record(&snapshot(10, 50), Duration::from_mins(1));
         assert_eq!(completed_rate(&h, 10), Reading::Exact(5.0));
     }
 
     #[test]
     fn a_pause_and_a_total_that_falls_are_gaps_not_rates() {
         let mut h = History::default();
-        h.record(&snapshot(0, 1000), Duration::from_secs(60));
-        h.record(&snapshot(600, 900_000), Duration::from_secs(60));
+        h.record(&snapshot(0, 1000), Duration::from_mins(1));
+        h.record(&snapshot(600, 900_000), Duration::from_mins(1));
         assert_eq!(completed_rate(&h, 600), Reading::Unknown);
-        h.record(&snapshot(601, 5), Duration::from_secs(60));
+        h.record(&snapshot(601, 5), Duration::from_mins(1));
         assert_eq!(completed_rate(&h, 601), Reading::Unknown);
-        h.record(&snapshot(602, 6), Duration::from_secs(60));
+        h.record(&snapshot(602, 6), Duration::from_mins(1));
         assert_eq!(completed_rate(&h, 602), Reading::Exact(1.0));
     }
 
     #[test]
     fn a_server_clock_that_steps_back_adds_nothing() {
         let mut h = History::default();
-        h.record(&snapshot(10, 5), Duration::from_secs(60));
-        h.record(&snapshot(9, 7), Duration::from_secs(60));
+        h.record(&snapshot(10, 5), Duration::from_mins(1));
+        h.record(&snapshot(9, 7), Duration::from_mins(1));
         assert_eq!(h.series(&queue()).map_or(0, VecDeque::len), 0);
     }
 }
