@@ -14,34 +14,12 @@ const LAYERS: [(&str, &[&str]); 20] = [
     ("theme", &["model", "text", "fmt"]),
     ("keymap", &["model", "text", "fmt", "theme"]),
     ("diagnose", &["model", "text", "fmt"]),
-    (
-        "msg",
-        &["model", "text", "fmt", "theme", "keymap", "diagnose"],
-    ),
+    ("msg", &["model", "text", "fmt", "theme", "keymap", "diagnose"]),
     // The screen.
-    (
-        "panes",
-        &["model", "text", "fmt", "theme", "keymap", "diagnose", "msg"],
-    ),
-    (
-        "overlays",
-        &[
-            "model", "text", "fmt", "theme", "keymap", "diagnose", "msg", "panes",
-        ],
-    ),
-    (
-        "app",
-        &[
-            "model", "text", "fmt", "theme", "keymap", "diagnose", "msg", "panes", "overlays",
-        ],
-    ),
-    (
-        "run",
-        &[
-            "model", "text", "fmt", "theme", "keymap", "diagnose", "msg", "panes", "overlays",
-            "app",
-        ],
-    ),
+    ("panes", &["model", "text", "fmt", "theme", "keymap", "diagnose", "msg"]),
+    ("overlays", &["model", "text", "fmt", "theme", "keymap", "diagnose", "msg", "panes"]),
+    ("app", &["model", "text", "fmt", "theme", "keymap", "diagnose", "msg", "panes", "overlays"]),
+    ("run", &["model", "text", "fmt", "theme", "keymap", "diagnose", "msg", "panes", "overlays", "app"]),
     // The database.
     ("db", &["model"]),
     ("backends", &["model", "db"]),
@@ -78,9 +56,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
 ];
 
 /// Modules without IO, clock and runtime: everything about them is tested by calling them.
-const PURE: [&str; 10] = [
-    "model", "text", "fmt", "theme", "keymap", "diagnose", "msg", "panes", "overlays", "app",
-];
+const PURE: [&str; 10] = ["model", "text", "fmt", "theme", "keymap", "diagnose", "msg", "panes", "overlays", "app"];
 
 /// What a pure module must not name.
 const IMPURE: [&str; 11] = [
@@ -105,10 +81,7 @@ fn wrong_imports(file: &Path, source: &str) -> Vec<String> {
         return Vec::new();
     };
     let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| name == own) else {
-        return vec![format!(
-            "{}: `{own}` is not in the table of layers",
-            file.display()
-        )];
+        return vec![format!("{}: `{own}` is not in the table of layers", file.display())];
     };
     let mut wrong: Vec<String> = mentioned(source, &module)
         .into_iter()
@@ -160,14 +133,9 @@ fn wrong_text(file: &Path, source: &str) -> Vec<String> {
     if lines > 350 {
         wrong.push(format!("{lines} lines, 350 are the limit"));
     }
-    let left = leftovers
-        .into_iter()
-        .filter(|leftover| source.contains(leftover));
+    let left = leftovers.into_iter().filter(|leftover| source.contains(leftover));
     wrong.extend(left.map(|leftover| format!("`{leftover}` is left in it")));
-    wrong
-        .iter()
-        .map(|what| format!("{}: {what}", file.display()))
-        .collect()
+    wrong.iter().map(|what| format!("{}: {what}", file.display())).collect()
 }
 
 #[test]
@@ -176,20 +144,14 @@ fn imports_point_down() {
         let source = read(file);
         [wrong_imports(file, &source), wrong_names(file, &source)].concat()
     };
-    let wrong: Vec<String> = rust_files("src")
-        .iter()
-        .flat_map(|file| check(file))
-        .collect();
+    let wrong: Vec<String> = rust_files("src").iter().flat_map(|file| check(file)).collect();
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
 #[test]
 fn files_are_short_explained_and_finished() {
     let files = [rust_files("src"), rust_files("tests")].concat();
-    let wrong: Vec<String> = files
-        .iter()
-        .flat_map(|file| wrong_text(file, &read(file)))
-        .collect();
+    let wrong: Vec<String> = files.iter().flat_map(|file| wrong_text(file, &read(file))).collect();
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
@@ -198,10 +160,7 @@ fn the_table_has_no_circles() {
     for (place, (name, allowed)) in LAYERS.iter().enumerate() {
         for lower in *allowed {
             let at = LAYERS.iter().position(|(other, _)| other == lower);
-            assert!(
-                at.is_some_and(|at| at < place),
-                "{name} names {lower}, which is not above it in the table"
-            );
+            assert!(at.is_some_and(|at| at < place), "{name} names {lower}, which is not above it in the table");
         }
     }
 }
@@ -210,10 +169,7 @@ fn the_table_has_no_circles() {
 fn in_a_pane(source: &str) -> Vec<String> {
     let file = Path::new("src/panes/depth.rs");
     let wrong = [wrong_imports(file, source), wrong_names(file, source)].concat();
-    let mut names: Vec<String> = wrong
-        .iter()
-        .map(|line| line.rsplit('`').nth(1).unwrap().to_owned())
-        .collect();
+    let mut names: Vec<String> = wrong.iter().map(|line| line.rsplit('`').nth(1).unwrap().to_owned()).collect();
     names.sort();
     names.dedup();
     names
@@ -239,14 +195,8 @@ fn every_way_to_name_a_module_is_seen() {
         assert_eq!(in_a_pane(source), ["engine"], "{source}");
     }
     assert_eq!(in_a_pane("use crate::*;"), ["*"]);
-    assert_eq!(
-        in_a_pane("fn f(app: &App) { self.db.get() }"),
-        ["App", "db"]
-    );
-    assert_eq!(
-        in_a_pane("let now = std::time::Instant::now();"),
-        ["Instant::now"]
-    );
+    assert_eq!(in_a_pane("fn f(app: &App) { self.db.get() }"), ["App", "db"]);
+    assert_eq!(in_a_pane("let now = std::time::Instant::now();"), ["Instant::now"]);
 }
 
 #[test]
@@ -272,26 +222,13 @@ fn the_rules_for_texts_are_seen_to_be_broken() {
     let good = "//! A pane.\n";
     assert!(wrong_text(file, good).is_empty());
     let long = format!("{good}{}", "\n".repeat(350));
-    for bad in [
-        "fn f() {}",
-        &long,
-        &format!("{good}// {}: later", concat!("TO", "DO")),
-    ] {
+    for bad in ["fn f() {}", &long, &format!("{good}// {}: later", concat!("TO", "DO"))] {
         assert_eq!(wrong_text(file, bad).len(), 1, "{bad}");
     }
     let stranger = wrong_imports(Path::new("src/utils.rs"), "");
-    assert_eq!(
-        stranger,
-        ["src/utils.rs: `utils` is not in the table of layers"]
-    );
-    let private = wrong_imports(
-        Path::new("src/private_pg/find.rs"),
-        "use crate::text::Safe; use super::Error;",
-    );
-    assert_eq!(
-        private,
-        ["src/private_pg/find.rs: `private_pg` must not name `text`"]
-    );
+    assert_eq!(stranger, ["src/utils.rs: `utils` is not in the table of layers"]);
+    let private = wrong_imports(Path::new("src/private_pg/find.rs"), "use crate::text::Safe; use super::Error;");
+    assert_eq!(private, ["src/private_pg/find.rs: `private_pg` must not name `text`"]);
     let main = wrong_imports(Path::new("src/main.rs"), "use queuetop::{commands, db};");
     assert_eq!(main, ["src/main.rs: `main` must not name `db`"]);
 }

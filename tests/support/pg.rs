@@ -109,7 +109,11 @@ async fn make_template() {
     let admin = connect(&server().dsn("postgres")).await;
     admin.batch_execute(&format!("create database {TEMPLATE}")).await.expect("the template");
     let mut client = connect(&server().dsn(TEMPLATE)).await;
-    migrate::run(&mut client, &migrate::Options::default()).await.expect("the backend is installed");
+    migrate::run(&mut client, &migrate::Options::default()).await.expect("a migrated template");
+    drop(client);
+    // A database with open sessions cannot be copied; the server waits up to 5 s for this one to end, and no other can begin.
+    let closed = format!("alter database {TEMPLATE} with allow_connections false");
+    admin.batch_execute(&closed).await.expect("a closed template");
 }
 
 /// Dropping cannot await, so a thread with a runtime of its own removes what is done with.

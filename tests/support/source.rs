@@ -33,10 +33,7 @@ pub(crate) fn read(file: &Path) -> String {
 /// The module that a file below `src` is: `src/a/b.rs` and `src/a/b/mod.rs` are `[a, b]`, `lib.rs` is `[]`, `main.rs` `[main]`.
 pub(crate) fn module(file: &Path) -> Vec<String> {
     let inside = file.strip_prefix("src").unwrap().with_extension("");
-    let mut names: Vec<String> = inside
-        .iter()
-        .map(|name| name.to_str().unwrap().to_owned())
-        .collect();
+    let mut names: Vec<String> = inside.iter().map(|name| name.to_str().unwrap().to_owned()).collect();
     if names.last().is_some_and(|name| name == "mod") || names == ["lib"] {
         names.pop();
     }
@@ -142,10 +139,7 @@ pub(crate) fn mentioned(source: &str, module: &[String]) -> Vec<String> {
     let mut inline = Vec::new();
     let mut depth = 0;
     for at in 0..tokens.len() {
-        let before = |n: usize| {
-            at.checked_sub(n)
-                .map_or("", |before| tokens[before].as_str())
-        };
+        let before = |n: usize| at.checked_sub(n).map_or("", |before| tokens[before].as_str());
         let after = tokens.get(at + 1).map_or("", String::as_str);
         match tokens[at].as_str() {
             "{" => {
@@ -177,15 +171,8 @@ pub(crate) fn mentioned(source: &str, module: &[String]) -> Vec<String> {
 
 /// Follows `super::super::…`; inside a module of the crate it stays there, so only what reaches the root counts.
 fn from_super(tokens: &[String], here: &[String]) -> Vec<String> {
-    let ups = tokens
-        .chunks(2)
-        .take_while(|pair| *pair == ["super", "::"])
-        .count();
-    if ups < here.len() {
-        vec![here[0].clone()]
-    } else {
-        below_root(&tokens[2 * ups..])
-    }
+    let ups = tokens.chunks(2).take_while(|pair| *pair == ["super", "::"]).count();
+    if ups < here.len() { vec![here[0].clone()] } else { below_root(&tokens[2 * ups..]) }
 }
 
 /// The name, or the first names of a group, that follow `crate::`.
