@@ -6,11 +6,13 @@
 mod figure;
 mod moment;
 mod number;
+mod parse;
 mod span;
 
 pub use figure::{Figure, Tone, whole_seconds};
 pub use moment::Zone;
 pub use number::{bytes, count, count_within, percent, rate, short};
+pub use parse::parse_duration;
 pub use span::{age, due, span};
 
 /// A true zero, drawn quietly.

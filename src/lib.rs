@@ -1,5 +1,7 @@
 //! queuetop: *top* for the job queues that live in PostgreSQL.
 
+pub mod args;
+pub mod config;
 pub mod db;
 pub mod engine;
 pub mod fmt;

@@ -1,0 +1,158 @@
+//! The command line. Words only: what they mean is settled in `config` and `commands`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::fmt::parse_duration;
+
+/// top for the job queues that live in PostgreSQL.
+#[derive(Debug, Parser)]
+#[command(name = "queuetop", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
+pub struct Cli {
+    /// What to do; without it, the dashboard
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Options of the dashboard
+    #[command(flatten)]
+    pub dashboard: DashboardArgs,
+}
+
+/// Where the database is.
+#[derive(Debug, Clone, Args)]
+pub struct TargetArgs {
+    /// URI (`postgresql://user@host/db`), key=value string or database name; else PG* variables as psql reads them
+    #[arg(value_name = "DSN")]
+    pub dsn: Option<String>,
+    /// Schema of the jobs table; else it is looked for
+    #[arg(long, value_name = "NAME")]
+    pub schema: Option<String>,
+}
+
+/// Options of the dashboard's screen.
+#[derive(Debug, Clone, Args, Default)]
+pub struct ScreenArgs {
+    /// Time between polls (500ms, 1s, 10s); the load budget may stretch it [default: 1s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub interval: Option<Duration>,
+    /// Most database time a poll may take, in percent of wall time [default: 2]
+    #[arg(long, value_name = "PERCENT")]
+    pub load: Option<f64>,
+    /// Draw with ASCII characters only
+    #[arg(long)]
+    pub ascii: bool,
+    /// Refuse every action
+    #[arg(long)]
+    pub read_only: bool,
+    /// Settings file, instead of the one in the XDG folder
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Write a log to this file (level by `QUEUETOP_LOG`, default info)
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+}
+
+/// Options of the dashboard.
+#[derive(Debug, Clone, Args)]
+pub struct DashboardArgs {
+    /// Where
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// How it looks
+    #[command(flatten)]
+    pub screen: ScreenArgs,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// The dashboard on a private throw-away PostgreSQL with a live simulated workload
+    Demo(DemoArgs),
+    /// Install or upgrade the SQL of the jobs queue
+    Migrate(MigrateArgs),
+    /// One reading of all numbers to standard output
+    Snapshot(SnapshotArgs),
+    /// Where the settings come from
+    Config(ConfigArgs),
+}
+
+/// Options of `demo`.
+#[derive(Debug, Clone, Args)]
+pub struct DemoArgs {
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub seed: u64,
+    /// Multiplies the rate of the workload
+    #[arg(long, default_value_t = 1.0, value_name = "X")]
+    pub rate: f64,
+    /// No screen: run the workload, then print a JSON snapshot
+    #[arg(long)]
+    pub headless: bool,
+    /// With --headless: how long to run
+    #[arg(long = "for", value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    pub run_for: Duration,
+    /// Folder with PostgreSQL's server programs (initdb, postgres)
+    #[arg(long, value_name = "DIR")]
+    pub pg_bin: Option<PathBuf>,
+    /// Never fetch a server where none is installed
+    #[arg(long)]
+    pub no_fetch: bool,
+    /// How it looks
+    #[command(flatten)]
+    pub screen: ScreenArgs,
+}
+
+/// Options of `migrate`.
+#[derive(Debug, Clone, Args)]
+pub struct MigrateArgs {
+    /// URI, key=value string or database name; else PG* variables as psql reads them
+    #[arg(value_name = "DSN")]
+    pub dsn: Option<String>,
+    /// Schema to install into
+    #[arg(long, value_name = "NAME", default_value = "public")]
+    pub schema: String,
+    /// Put before the names of the roles `queue_viewer`, `queue_worker` and `queue_operator`
+    #[arg(long, value_name = "PREFIX", default_value = "")]
+    pub role_prefix: String,
+    /// Print plain SQL instead of running it
+    #[arg(long)]
+    pub print: bool,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Replace functions of our names that somebody else made
+    #[arg(long)]
+    pub replace_functions: bool,
+}
+
+/// How `snapshot` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SnapshotFormat {
+    /// For people
+    Table,
+    /// For programs
+    Json,
+}
+
+/// Options of `snapshot`.
+#[derive(Debug, Clone, Args)]
+pub struct SnapshotArgs {
+    /// Where
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// How it is written
+    #[arg(long, value_enum, default_value_t = SnapshotFormat::Table)]
+    pub format: SnapshotFormat,
+}
+
+/// Options of `config`.
+#[derive(Debug, Clone, Args)]
+pub struct ConfigArgs {
+    /// Print the default settings file, with comments
+    #[arg(long)]
+    pub print_default: bool,
+    /// Settings file, instead of the one in the XDG folder
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
