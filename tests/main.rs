@@ -6,6 +6,8 @@
 mod support;
 
 #[cfg(test)]
+mod db;
+#[cfg(test)]
 mod layers;
 #[cfg(test)]
 mod migrate;

@@ -216,8 +216,7 @@ impl Connector {
         let row = rows.first().ok_or_else(|| DbError::shape("the server says nothing about itself"))?;
         let mut facts = SessionFacts::read(row)?;
         facts.host = entry.label();
-        facts.local = matches!(peer, Peer::Unix(_));
-        facts.tls = tls_state(facts.local, encrypted, tls);
+        facts.tls = tls_state(peer, encrypted, tls);
         // A pooler has another process number and another port towards the server than we have towards it.
         facts.direct = match (startup.pid(), local_port) {
             (Some(pid), _) => pid == facts.pid,
@@ -250,12 +249,12 @@ impl Connector {
     }
 }
 
-fn tls_state(local: bool, encrypted: bool, tls: &Tls) -> TlsState {
-    match (local, encrypted) {
-        (true, _) => TlsState::Socket,
-        (false, false) => TlsState::Plain,
-        (false, true) if tls.checks() => TlsState::Verified,
-        (false, true) => TlsState::Encrypted,
+fn tls_state(peer: &Peer, encrypted: bool, tls: &Tls) -> TlsState {
+    match (peer, encrypted) {
+        (Peer::Unix(_), _) => TlsState::Socket,
+        (_, false) => TlsState::Plain,
+        (_, true) if tls.checks() => TlsState::Verified,
+        (_, true) => TlsState::Encrypted,
     }
 }
 

@@ -10,8 +10,6 @@ use crate::model::{Time, TlsState};
 pub struct SessionFacts {
     /// The server that answered, as in [`crate::db::Target::host`]; of several hosts the one in use.
     pub host: String,
-    /// Reached through a unix socket of this machine.
-    pub local: bool,
     /// Encryption as negotiated.
     pub tls: TlsState,
     /// The server itself answers, for certain; false: a pooler, or not known.
@@ -26,8 +24,6 @@ pub struct SessionFacts {
     pub read_only: bool,
     /// `current_user`.
     pub user: String,
-    /// A superuser.
-    pub superuser: bool,
     /// `current_database()`.
     pub database: String,
     /// `server_encoding`.
@@ -42,7 +38,6 @@ pub struct SessionFacts {
 
 const QUESTION: &str = "select current_setting('server_version'), current_setting('server_version_num')::int4, \
     pg_is_in_recovery(), current_setting('default_transaction_read_only')::bool, current_user::text, \
-    coalesce((select rolsuper from pg_catalog.pg_roles where rolname = current_user), false), \
     current_database()::text, current_setting('server_encoding'), pg_backend_pid(), inet_client_port(), \
     pg_postmaster_start_time()";
 
@@ -56,7 +51,6 @@ impl SessionFacts {
     pub(super) fn unknown() -> Self {
         Self {
             host: String::new(),
-            local: false,
             tls: TlsState::Unknown,
             direct: false,
             version: String::new(),
@@ -64,13 +58,18 @@ impl SessionFacts {
             standby: false,
             read_only: false,
             user: String::new(),
-            superuser: false,
             database: String::new(),
             encoding: String::new(),
             pid: 0,
             client_port: None,
             started: Time::NegInfinity,
         }
+    }
+
+    /// Reached through a unix socket of this machine.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        self.tls == TlsState::Socket
     }
 
     /// Reads the answer to [`question`]; what the server cannot know is filled in by the caller.
@@ -84,12 +83,11 @@ impl SessionFacts {
                 standby,
                 read_only: standby || row.try_get(3)?,
                 user: text(4)?,
-                superuser: row.try_get(5)?,
-                database: text(6)?,
-                encoding: text(7)?,
-                pid: row.try_get(8)?,
-                client_port: row.try_get(9)?,
-                started: row.try_get(10)?,
+                database: text(5)?,
+                encoding: text(6)?,
+                pid: row.try_get(7)?,
+                client_port: row.try_get(8)?,
+                started: row.try_get(9)?,
                 ..Self::unknown()
             })
         };

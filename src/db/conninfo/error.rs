@@ -1,7 +1,10 @@
 //! Why a connection setting was refused. Names the key and the place, never a value that could be, or could hold a
 //! piece of, a password.
 
-use std::{fmt, path::PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 /// Where a setting was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,9 +30,9 @@ impl fmt::Display for Place {
             Self::Dsn(at) => write!(f, "connection string, character {at}"),
             Self::DatabaseUrl(0) => f.write_str("DATABASE_URL"),
             Self::DatabaseUrl(at) => write!(f, "DATABASE_URL, character {at}"),
-            Self::Service(file, line) => write!(f, "service file {file:?}, line {line}"),
+            Self::Service(file, line) => write!(f, "service file {}, line {line}", quoted(file)),
             Self::Env(name) => write!(f, "environment variable {name}"),
-            Self::File(file) => write!(f, "{file:?}"),
+            Self::File(file) => f.write_str(&quoted(file)),
             Self::Together => f.write_str("connection settings"),
         }
     }
@@ -69,4 +72,9 @@ pub(super) fn echo(value: &str) -> String {
         shown.push('…');
     }
     format!("\"{shown}\"")
+}
+
+/// A file's name for a message, in quotes and with control characters escaped.
+pub(in crate::db) fn quoted(file: &Path) -> String {
+    format!("\"{}\"", file.to_string_lossy().escape_debug())
 }

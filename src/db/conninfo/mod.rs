@@ -17,10 +17,11 @@ mod tests;
 use std::{fmt, time::Duration};
 
 pub use env::{Env, FileText, Files};
+pub(super) use error::quoted;
 pub use error::{ConnInfoError, Place};
 pub use hosts::{Host, HostEntry};
 use layers::Layers;
-pub use settings::{ChannelBinding, ClientCert, KeepAlive, RootCert, SslMode, TargetSession, TlsSettings};
+pub use settings::{ChannelBinding, ClientCert, KeepAlive, RootCert, SslMode, TargetSession, TlsSettings, TlsVersions};
 
 /// How every session of ours is named in `pg_stat_activity`, unless the user says otherwise.
 pub const APPLICATION_NAME: &str = "queuetop";
@@ -84,13 +85,9 @@ impl ConnInfo {
     /// When a setting is unknown, invalid, or not supported. The message names the key and the place.
     pub fn resolve(dsn: Option<&str>, env: &Env) -> Result<Self, ConnInfoError> {
         let mut layers = Layers::gather(dsn, env)?;
-        let user = match layers.text("user").map(str::to_owned).or_else(|| env.user.clone()) {
-            Some(user) => user,
-            None => {
-                return Err(
-                    ConnInfoError::new(Place::Together, "there is no user name").hint("give user=… or set PGUSER")
-                );
-            }
+        let Some(user) = layers.text("user").map(str::to_owned).or_else(|| env.user.clone()) else {
+            let fault = ConnInfoError::new(Place::Together, "there is no user name");
+            return Err(fault.hint("give user=… or set PGUSER"));
         };
         let dbname = layers.text("dbname").unwrap_or(&user).to_owned();
         let mut hosts = hosts::list(&layers, env)?;

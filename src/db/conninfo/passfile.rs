@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{
     env::Env,
-    error::{ConnInfoError, Place},
+    error::{ConnInfoError, Place, quoted},
 };
 use crate::db::secret::Secret;
 
@@ -36,7 +36,7 @@ pub(super) fn load(path: &Path, env: &Env, warnings: &mut Vec<String>) -> Result
     } else {
         return Ok(Some(String::from_utf8_lossy(&file.bytes).into_owned()));
     };
-    warnings.push(format!("password file {path:?} is ignored: it {complaint}"));
+    warnings.push(format!("password file {} is ignored: it {complaint}", quoted(path)));
     Ok(None)
 }
 
@@ -60,15 +60,13 @@ fn after_field<'a>(line: &'a str, expected: &str) -> Option<&'a str> {
     let mut expected = expected.chars();
     let mut chars = line.chars();
     loop {
-        match chars.next()? {
+        let c = match chars.next()? {
             ':' => return expected.next().is_none().then_some(chars.as_str()),
-            '\\' => {
-                if chars.next()? != expected.next()? {
-                    return None;
-                }
-            }
-            c if c != expected.next()? => return None,
-            _ => {}
+            '\\' => chars.next()?,
+            c => c,
+        };
+        if expected.next()? != c {
+            return None;
         }
     }
 }

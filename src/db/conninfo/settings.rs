@@ -47,6 +47,17 @@ pub struct ClientCert {
     pub required: bool,
 }
 
+/// Which versions of TLS are acceptable, of those that exist here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlsVersions {
+    /// 1.2 and 1.3.
+    Both,
+    /// 1.2 only.
+    Only12,
+    /// 1.3 only.
+    Only13,
+}
+
 /// Everything about TLS, files by name; they are read anew at each connect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsSettings {
@@ -60,10 +71,8 @@ pub struct TlsSettings {
     pub direct: bool,
     /// Send the host name in the clear, so that proxies can route.
     pub sni: bool,
-    /// TLS 1.2 is acceptable.
-    pub allow_12: bool,
-    /// TLS 1.3 is acceptable.
-    pub allow_13: bool,
+    /// Which versions of TLS are acceptable.
+    pub versions: TlsVersions,
 }
 
 /// `channel_binding`.
@@ -237,8 +246,11 @@ pub(super) fn tls(layers: &Layers, env: &Env) -> Result<TlsSettings, ConnInfoErr
         client: client_cert(layers, env)?,
         direct,
         sni: choice(layers, "sslsni", &[("1", true), ("0", false)], true)?,
-        allow_12: lowest <= 2,
-        allow_13: highest >= 3,
+        versions: match (lowest, highest) {
+            (3, _) => TlsVersions::Only13,
+            (_, 2) => TlsVersions::Only12,
+            _ => TlsVersions::Both,
+        },
     })
 }
 

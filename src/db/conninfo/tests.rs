@@ -36,6 +36,8 @@ fn machine(vars: &[(&str, &str)], files: &[(&str, &str, u32)]) -> Env {
     }
 }
 
+type Vars<'a> = &'a [(&'a str, &'a str)];
+
 /// `user@host,host/db password` in one line.
 fn summary(info: &ConnInfo) -> String {
     let hosts: Vec<String> = info
@@ -182,7 +184,7 @@ fn explicit_beats_service_beats_environment() {
 
 #[test]
 fn service_files_are_looked_for_where_libpq_looks() {
-    let table: [(&[(&str, &str)], &str); 4] = [
+    let table: [(Vars<'_>, &str); 4] = [
         (&[], "/home/me/.pg_service.conf"),
         (&[("PGSERVICEFILE", "/else")], "/else"),
         (&[("PGSYSCONFDIR", "/etc/x")], "/etc/x/pg_service.conf"),
@@ -202,7 +204,7 @@ fn service_files_are_looked_for_where_libpq_looks() {
 #[test]
 fn database_url_is_heard_last_and_whole() {
     let url = ("DATABASE_URL", "postgres://u:p@url-host/url-db");
-    let table: [(&[(&str, &str)], Option<&str>, &str); 5] = [
+    let table: [(Vars<'_>, Option<&str>, &str); 5] = [
         (&[url], None, "u@url-host:5432/url-db p"),
         (&[url], Some("other"), "me@localhost:5432/other -"),
         (&[url, ("PGHOST", "h")], None, "me@h:5432/me -"),

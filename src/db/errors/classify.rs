@@ -64,7 +64,7 @@ impl DbError {
             ("constraint", error.constraint()),
         ];
         let more = lines.into_iter().filter_map(|(name, text)| Some(format!("{name}: {}", one_line(text?)))).collect();
-        Self { class, message: said, next: next.to_owned(), sqlstate: Some(code.to_owned()), more, maybe_done: false }
+        Self { class, message: said, next: next.to_owned(), sqlstate: Some(code.into()), more, maybe_done: false }
     }
 
     /// What the system says while a connection is being opened.

@@ -64,9 +64,9 @@ pub struct DbError {
     /// What to do about it, one line; may be empty.
     pub next: String,
     /// The server's code, five characters.
-    pub sqlstate: Option<String>,
+    pub sqlstate: Option<Box<str>>,
     /// The server's detail, hint and context, and the chain of causes: one line each.
-    pub more: Vec<String>,
+    pub more: Box<[String]>,
     /// A change was sent and its answer was lost: it may or may not have happened.
     pub maybe_done: bool,
 }
@@ -89,7 +89,14 @@ impl std::error::Error for DbError {}
 impl DbError {
     /// A failure without a server's answer.
     pub(crate) fn new(class: Class, message: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { class, message: message.into(), next: next.into(), sqlstate: None, more: Vec::new(), maybe_done: false }
+        Self {
+            class,
+            message: message.into(),
+            next: next.into(),
+            sqlstate: None,
+            more: Box::default(),
+            maybe_done: false,
+        }
     }
 
     /// The client's own deadline ran out.
@@ -114,7 +121,7 @@ impl DbError {
     #[must_use]
     pub(super) fn with_unknown_outcome(mut self) -> Self {
         self.maybe_done = true;
-        self.next = "the answer was lost: it may or may not have happened".to_owned();
+        self.next = String::from("the answer was lost: it may or may not have happened");
         self
     }
 

@@ -13,14 +13,17 @@ use std::{
 };
 
 pub(super) use explain::explain;
-use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
+use rustls::{
+    ClientConfig, RootCertStore, SupportedProtocolVersion,
+    version::{TLS12, TLS13},
+};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use verify::{Trust, Verifier};
 
 use super::{
-    conninfo::{ClientCert, RootCert, SslMode, TlsSettings},
+    conninfo::{ClientCert, RootCert, SslMode, TlsSettings, TlsVersions, quoted},
     errors::{Class, DbError},
     socket::Socket,
 };
@@ -31,13 +34,13 @@ pub(super) type TlsStream<S> = <MakeRustlsConnect as MakeTlsConnect<S>>::Stream;
 /// The driver's own plug over a socket of type `S`.
 type Plug<S> = <MakeRustlsConnect as MakeTlsConnect<S>>::TlsConnect;
 
-/// A plug that remembers whether TLS came about.
-pub(super) struct Connector {
+/// A plug that notes whether TLS came about.
+pub(super) struct Noted {
     plug: Plug<Socket>,
     used: Arc<AtomicBool>,
 }
 
-impl TlsConnect<Socket> for Connector {
+impl TlsConnect<Socket> for Noted {
     type Stream = TlsStream<Socket>;
     type Error = std::io::Error;
     type Future = <Plug<Socket> as TlsConnect<Socket>>::Future;
@@ -87,9 +90,9 @@ impl Tls {
     }
 
     /// A plug for one connection to `host`, and the sign whether it was used.
-    pub(super) fn connector(&self, host: &str) -> (Connector, Arc<AtomicBool>) {
+    pub(super) fn connector(&self, host: &str) -> (Noted, Arc<AtomicBool>) {
         let used = Arc::new(AtomicBool::new(false));
-        (Connector { plug: self.plug::<Socket>(host), used: Arc::clone(&used) }, used)
+        (Noted { plug: self.plug::<Socket>(host), used: Arc::clone(&used) }, used)
     }
 
     /// The bare plug, for where nobody asks whether it was used.
@@ -105,8 +108,11 @@ impl Tls {
 }
 
 fn versions(settings: &TlsSettings) -> Vec<&'static SupportedProtocolVersion> {
-    let allowed = [(settings.allow_13, &rustls::version::TLS13), (settings.allow_12, &rustls::version::TLS12)];
-    allowed.into_iter().filter(|(allowed, _)| *allowed).map(|(_, version)| version).collect()
+    match settings.versions {
+        TlsVersions::Both => vec![&TLS13, &TLS12],
+        TlsVersions::Only12 => vec![&TLS12],
+        TlsVersions::Only13 => vec![&TLS13],
+    }
 }
 
 /// Whom to believe. As in libpq, a root certificate file that exists makes every mode check the chain.
@@ -115,10 +121,9 @@ fn trust(settings: &TlsSettings) -> Result<Trust, DbError> {
     let check_name = settings.mode == SslMode::VerifyFull;
     let roots = match &settings.root {
         RootCert::System => system_roots()?,
-        RootCert::File(file) if file.exists() => read_certs(file)?,
-        RootCert::Default(Some(file)) if file.exists() => read_certs(file)?,
+        RootCert::File(file) | RootCert::Default(Some(file)) if file.exists() => read_certs(file)?,
         RootCert::File(file) | RootCert::Default(Some(file)) if must_verify => {
-            let message = format!("root certificate file {file:?} does not exist");
+            let message = format!("root certificate file {} does not exist", quoted(file));
             let next =
                 "give sslrootcert=FILE, or sslrootcert=system for this machine's authorities, or a weaker sslmode";
             return Err(DbError::new(Class::Tls, message, next));
@@ -176,5 +181,5 @@ fn check_key_rights(file: &Path) -> Result<(), DbError> {
 }
 
 fn file_fault(file: &Path, what: &str) -> DbError {
-    DbError::new(Class::Tls, format!("certificate file {file:?}: {what}"), "")
+    DbError::new(Class::Tls, format!("certificate file {}: {what}", quoted(file)), "")
 }
