@@ -3,6 +3,8 @@
 
 pub mod attempts;
 pub mod failures;
+// Besides `Pane`, the list of jobs has `open(JobFilter) -> PageRequest` (a new list from the top), `filter() -> &JobFilter`
+// and `refresh(&self, &Ctx) -> Option<PageRequest>` (the same rows again; `None` while a page is on its way).
 pub mod jobs;
 pub mod leases;
 pub mod queues;
@@ -16,7 +18,7 @@ use ratatui::layout::Rect;
 
 use crate::keymap::{Command, Scope};
 use crate::model::{
-    Action, Fence, History, Job, JobFilter, JobRef, Page, PageRequest, QueueId, ServerFacts, Snapshot, Time,
+    History, Job, JobFilter, JobRef, Page, PageRequest, QueueId, ServerFacts, Snapshot, Time,
 };
 use crate::theme::Theme;
 
@@ -75,12 +77,8 @@ pub enum Ask {
     ShowJobs(JobFilter),
     /// Read a page.
     Read(PageRequest),
-    /// Mark or unmark a job.
-    ToggleMark(Box<Job>),
     /// Mark these jobs.
     MarkAll(Vec<Job>),
-    /// Act on these jobs, after asking.
-    Act(Action, Vec<(JobRef, Fence)>),
     /// Put a text on the clipboard.
     Copy(String),
 }
@@ -103,6 +101,11 @@ pub trait Pane {
 
     /// The job under the cursor, where rows are jobs.
     fn current_job<'a>(&'a self, _ctx: &Ctx<'a>) -> Option<&'a Job> {
+        None
+    }
+
+    /// The queue under the cursor, where rows are queues: the panes below follow it.
+    fn current_queue(&self, _ctx: &Ctx<'_>) -> Option<QueueId> {
         None
     }
 
