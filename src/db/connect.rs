@@ -4,7 +4,7 @@ use std::{
     io,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -211,6 +211,7 @@ impl Connector {
             facts: SessionFacts::unknown(),
             log: self.log.clone(),
             given_up: AtomicBool::new(false),
+            busy: AtomicU64::new(0),
         };
         let rows = session.read_one("session", question(), GREETING).await?;
         let row = rows.first().ok_or_else(|| DbError::shape("the server says nothing about itself"))?;

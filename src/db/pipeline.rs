@@ -28,7 +28,11 @@ pub(super) enum Step<'a> {
     Control(&'a str),
     /// A statement with a result.
     Ask(&'a Statement),
+    /// Near the end of a transaction: when it began and what time it is, by the server's clock. Not logged.
+    Clock,
 }
+
+const CLOCK: &str = "select transaction_timestamp(), clock_timestamp()";
 
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Error>> + Send + 'a>>;
 
@@ -67,6 +71,7 @@ fn start<'a>(client: &'a Client, step: &'a Step<'_>) -> Answer<'a> {
             let params = statement.params.iter().map(borrow);
             client.query_typed_raw(&statement.sql, params).await?.try_collect().await
         }),
+        Step::Clock => Box::pin(client.query_typed(CLOCK, &[])),
     }
 }
 

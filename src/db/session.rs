@@ -2,8 +2,8 @@
 //! and end in one go; nothing relies on session state, so that it works the same through every pooler.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    time::{Duration, Instant},
 };
 
 use tokio::{sync::mpsc, time::timeout};
@@ -39,6 +39,8 @@ pub struct Session {
     pub(super) facts: SessionFacts,
     pub(super) log: SqlLog,
     pub(super) given_up: AtomicBool,
+    /// Microseconds that the server was busy for us.
+    pub(super) busy: AtomicU64,
 }
 
 impl std::fmt::Debug for Session {
@@ -47,8 +49,8 @@ impl std::fmt::Debug for Session {
     }
 }
 
-/// Ends every batch of reading: how long the transaction took, by the server's own clock.
-const CLOCK: &str = "select transaction_timestamp(), clock_timestamp()";
+/// The server's clock at the end of a batch, and how long the batch took by it.
+type Clock = (Time, Duration);
 
 /// In front of and behind each statement of [`Session::read_each`]. Going back is right after a success, too: there is
 /// nothing to keep.
@@ -60,6 +62,12 @@ impl Session {
     #[must_use]
     pub fn facts(&self) -> &SessionFacts {
         &self.facts
+    }
+
+    /// How long the server was busy with this session's batches so far, by its own clock (by ours where it could not say).
+    #[must_use]
+    pub fn busy(&self) -> Duration {
+        Duration::from_micros(self.busy.load(Ordering::Relaxed))
     }
 
     /// Asks several things in one read-only transaction on one snapshot. All or nothing: the first failure is the
@@ -76,11 +84,8 @@ impl Session {
         let asks = statements.iter().map(Step::Ask).collect();
         let (answers, clock) = self.read(label, asks, limits).await?;
         let rows: Result<Vec<_>, _> = answers.into_iter().collect();
-        let clock = clock.and_then(|rows| read_clock(&rows));
-        match (rows, clock) {
-            (Ok(rows), Ok((server_time, cost))) => Ok(Batch { rows, server_time, cost }),
-            (Err(error), _) | (_, Err(error)) => Err(error),
-        }
+        let (rows, (server_time, cost)) = (rows?, clock?);
+        Ok(Batch { rows, server_time, cost })
     }
 
     /// Asks several things like [`Session::read_many`], but each on its own: where one fails (a missing right, say) the
@@ -166,20 +171,20 @@ impl Session {
         self.link.take_notices()
     }
 
-    /// Runs steps between the beginning and the end of a read-only transaction. The answers to the steps, and to the
-    /// question for the clock.
+    /// Runs steps between the beginning and the end of a read-only transaction. The answers to the steps, and what the
+    /// server's clock says of the whole.
     async fn read(
         &self,
         label: &'static str,
         asks: Vec<Step<'_>>,
         limits: Limits,
-    ) -> Result<(Vec<Result<Vec<Row>, DbError>>, Result<Vec<Row>, DbError>), DbError> {
+    ) -> Result<(Vec<Result<Vec<Row>, DbError>>, Result<Clock, DbError>), DbError> {
         self.check_alive()?;
         let begin = format!("begin isolation level repeatable read read only; {}", self.settings(limits));
-        let clock = Statement::new(CLOCK);
+        let started = Instant::now();
         let mut steps = vec![Step::Control(&begin)];
         steps.extend(asks);
-        steps.extend([Step::Ask(&clock), Step::Control("commit")]);
+        steps.extend([Step::Clock, Step::Control("commit")]);
         let mut answers = self.send(label, &steps, limits).await?.into_iter();
         if let Some(Err(error)) = answers.next() {
             return Err(self.explain(&error, limits));
@@ -188,6 +193,8 @@ impl Session {
         // Nothing was written, so how the commit went matters to nobody.
         answers.pop();
         let clock = answers.pop().unwrap_or_else(|| Err(DbError::shape("an answer is missing")));
+        let clock = clock.and_then(|rows| read_clock(&rows));
+        self.charge(clock.as_ref().map_or_else(|_| started.elapsed(), |(_, cost)| *cost));
         Ok((answers, clock))
     }
 
@@ -200,6 +207,7 @@ impl Session {
         if let Ok(answers) = timeout(limits.deadline, run(&self.client, steps, label, &self.log)).await {
             return Ok(answers);
         }
+        self.charge(limits.deadline);
         self.give_up();
         Err(DbError::deadline(label, limits.deadline))
     }
@@ -223,6 +231,10 @@ impl Session {
             sql.push_str("; set local client_encoding = 'SQL_ASCII'");
         }
         sql
+    }
+
+    fn charge(&self, span: Duration) {
+        self.busy.fetch_add(u64::try_from(span.as_micros()).unwrap_or(0), Ordering::Relaxed);
     }
 
     fn check_alive(&self) -> Result<(), DbError> {
@@ -260,7 +272,7 @@ impl Session {
     }
 }
 
-fn read_clock(rows: &[Row]) -> Result<(Time, Duration), DbError> {
+fn read_clock(rows: &[Row]) -> Result<Clock, DbError> {
     let row = rows.first().ok_or_else(|| DbError::shape("the clock gave no answer"))?;
     let read = || -> Result<(Time, Time), Error> { Ok((row.try_get(0)?, row.try_get(1)?)) };
     let (began, ended) = read().map_err(|error| DbError::of_driver(&error))?;
