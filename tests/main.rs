@@ -15,3 +15,5 @@ mod migrate;
 mod private_pg;
 #[cfg(test)]
 mod pty;
+#[cfg(test)]
+mod screens;
