@@ -202,8 +202,7 @@ $queuetop$;
 create trigger jobs_note_claim
   before update on {schema}.jobs
   for each row
-  when (new.status = 'running'
-    and (old.status <> 'running' or new.attempts <> old.attempts)
+  when (new.status = 'running' and new.attempts > old.attempts
     and new.claimed_at is not distinct from old.claimed_at)
   execute function {schema}.note_claim();
 

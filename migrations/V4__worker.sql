@@ -1,4 +1,4 @@
--- What workers call: enqueue, claim, heartbeat, complete, retry, dead-letter; and the reaper.
+-- What workers call: claim, heartbeat, complete, retry, dead-letter.
 --
 -- Rules kept by all of them:
 -- * The fence: a worker's call matches id, status 'running', locked_by and, where given, the attempt.
@@ -10,7 +10,7 @@
 -- * Argument names that are also column names (job_id, attempt, error) are copied to v_… first, and a
 --   column wins where the two meet: `f.job_id = job_id` would otherwise be true for every row.
 
-create function {schema}.check_between(p_name text, p_value bigint, p_low bigint, p_high bigint)
+create function {schema}.check_between(p_name text, p_value integer, p_low integer, p_high integer)
 returns void
 language plpgsql immutable
 as $queuetop$
@@ -366,69 +366,5 @@ begin
     perform {schema}.fold_counters_step();
   end if;
   return v_outcome;
-end
-$queuetop$;
-
--- One job. With an idempotency key that a job of the queue already has (in any state, completed jobs
--- included until they are pruned), the answer is that job and created = false. Dead letters do not
--- hold their key.
-create function {schema}.enqueue_job(
-  p_queue text,
-  p_payload jsonb,
-  p_priority integer default 0,
-  p_run_at timestamptz default now(),
-  p_max_attempts integer default 8,
-  p_idempotency_key text default null,
-  out id uuid,
-  out created boolean
-)
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-as $queuetop$
-#variable_conflict use_column
-declare
-  v_id uuid;
-begin
-  perform {schema}.check_queue('p_queue', p_queue, p_idempotency_key);
-  perform {schema}.check_given('p_payload', p_payload is null);
-  perform {schema}.check_given('p_priority', p_priority is null);
-  perform {schema}.check_given('p_run_at', p_run_at is null);
-  perform {schema}.check_between('p_max_attempts', p_max_attempts, 1, 1000000);
-  loop
-    insert into {schema}.jobs as j (queue, payload, priority, run_at, max_attempts, idempotency_key)
-    values (p_queue, p_payload, p_priority, p_run_at, p_max_attempts, p_idempotency_key)
-    on conflict (queue, idempotency_key) where idempotency_key is not null do nothing
-    returning j.id into v_id;
-    if found then
-      id := v_id;
-      created := true;
-      return;
-    end if;
-    select j.id into v_id
-    from {schema}.jobs j
-    where j.queue = p_queue and j.idempotency_key = p_idempotency_key;
-    if found then
-      id := v_id;
-      created := false;
-      return;
-    end if;
-    -- the other job went away between the two statements: try again
-  end loop;
-end
-$queuetop$;
-
--- A queue's name and a key end up together in one B-tree entry, which holds about 2,700 bytes.
-create function {schema}.check_queue(p_name text, p_queue text, p_key text) returns void
-language plpgsql immutable
-as $queuetop$
-begin
-  if p_queue is null then
-    raise exception '% must not be null', p_name using errcode = '22004';
-  elsif p_queue = '' or octet_length(p_queue) > 2000 then
-    raise exception '% must have between 1 and 2000 bytes, not %', p_name, octet_length(p_queue)
-      using errcode = '22023';
-  elsif octet_length(p_key) > 1000 or octet_length(p_queue) + octet_length(p_key) > 2600 then
-    raise exception 'the idempotency key must have at most 1000 bytes (2600 together with %), not %',
-      p_name, octet_length(p_key) using errcode = '22023';
-  end if;
 end
 $queuetop$;

@@ -39,7 +39,7 @@ as $queuetop$
 $queuetop$;
 
 -- Checks p_targets and takes it apart. Whatever is wrong is named by its place.
-create function {schema}.parse_targets(p_targets jsonb)
+create function {schema}.operator_targets(p_targets jsonb)
 returns table (ordinal integer, id uuid, seen jsonb)
 language plpgsql stable
 as $queuetop$
@@ -94,7 +94,7 @@ end
 $queuetop$;
 
 -- What was seen is still so. A key that was left out is not compared.
-create function {schema}.fence_holds(p_job {schema}.jobs, p_seen jsonb) returns boolean
+create function {schema}.operator_fence_holds(p_job {schema}.jobs, p_seen jsonb) returns boolean
 language sql stable
 as $queuetop$
   select (not p_seen ? 'status' or p_job.status = p_seen ->> 'status')
@@ -107,11 +107,13 @@ as $queuetop$
 $queuetop$;
 
 -- Why an action makes no sense for a job in this state; null when it does. The whole table of rules.
-create function {schema}.refusal(p_action text, p_state text, p_force boolean) returns text
+create function {schema}.operator_refusal(p_action text, p_state text, p_force boolean, p_attempts integer)
+returns text
 language sql immutable
 as $queuetop$
   select case
     when p_state = 'completed' then 'completed jobs stay as they are'
+    when p_action = 'requeue' and p_attempts = 2147483647 then 'attempts are at the largest number there is'
     when p_action = 'requeue' and p_state = 'ready' then 'already ready'
     when p_action in ('requeue', 'dead_letter') and p_state = 'running' and not p_force
       then 'its lease has not run out; only by force'
@@ -121,36 +123,57 @@ as $queuetop$
   end
 $queuetop$;
 
+-- Locks the jobs and dead letters with these ids and names those it could not get. Rows locked by
+-- others are asked for again for a second. Nothing waits inside a lock, so operators can never
+-- deadlock with workers.
+create function {schema}.operator_lock(p_ids uuid[]) returns uuid[]
+language plpgsql
+as $queuetop$
+declare
+  v_deadline timestamptz := clock_timestamp() + interval '1 second';
+  v_jobs uuid[] := p_ids;
+  v_dead uuid[] := p_ids;
+  v_got uuid[];
+begin
+  loop
+    v_got := array(select j.id from {schema}.jobs j where j.id = any(v_jobs) for update skip locked);
+    v_jobs := array(
+      select j.id from {schema}.jobs j where j.id = any(v_jobs) except select unnest(v_got));
+    v_got := array(
+      select d.id from {schema}.dead_letter_jobs d where d.id = any(v_dead) for update skip locked);
+    v_dead := array(
+      select d.id from {schema}.dead_letter_jobs d where d.id = any(v_dead) except select unnest(v_got));
+    if v_jobs = '{}' and v_dead = '{}' or clock_timestamp() > v_deadline then
+      return v_jobs || v_dead;
+    end if;
+    perform pg_sleep(0.02);
+  end loop;
+end
+$queuetop$;
+
+create function {schema}.operator_check_distinct(p_ids uuid[]) returns void
+language plpgsql immutable
+as $queuetop$
+begin
+  if (select count(distinct u.id) from unnest(p_ids) u (id)) < cardinality(p_ids) then
+    raise exception 'p_targets names a job twice' using errcode = '22023';
+  end if;
+end
+$queuetop$;
+
 -- Locks the targets and decides about each. The answer is an array of
 -- {ordinal, id, outcome, state_now, detail, before}; outcome is null where the action may go ahead.
--- Rows locked by others are asked for again for a second. Nothing waits for a lock, so operators can
--- never deadlock with workers.
-create function {schema}.look_at_targets(p_action text, p_targets jsonb, p_force boolean) returns jsonb
-language plpgsql security definer set search_path = pg_catalog, pg_temp
+-- (UTC here and below: records are compared as JSON, so their times must not depend on the session.)
+create function {schema}.operator_look(p_action text, p_targets jsonb, p_force boolean) returns jsonb
+language plpgsql security definer set search_path = pg_catalog, pg_temp set timezone = 'UTC'
 as $queuetop$
 #variable_conflict use_column
 declare
-  v_deadline timestamptz := clock_timestamp() + interval '1 second';
-  v_ids uuid[] := array(select t.id from {schema}.parse_targets(p_targets) t);
-  v_waiting uuid[] := v_ids;
-  v_got uuid[];
+  v_ids uuid[] := array(select t.id from {schema}.operator_targets(p_targets) t);
+  v_locked uuid[];
 begin
-  if (select count(distinct u.id) from unnest(v_ids) u (id)) < cardinality(v_ids) then
-    raise exception 'p_targets names a job twice' using errcode = '22023';
-  end if;
-  loop
-    v_got := array(
-      select j.id from {schema}.jobs j where j.id = any(v_waiting) for update skip locked
-    );
-    v_waiting := array(
-      select j.id from {schema}.jobs j where j.id = any(v_waiting)
-      except
-      select g.id from unnest(v_got) g (id)
-    );
-    exit when v_waiting = '{}' or clock_timestamp() > v_deadline;
-    perform pg_sleep(0.02);
-  end loop;
-
+  perform {schema}.operator_check_distinct(v_ids);
+  v_locked := {schema}.operator_lock(v_ids);
   return (
     select coalesce(jsonb_agg(jsonb_build_object(
       'ordinal', looked.ordinal, 'id', looked.id, 'outcome', looked.outcome,
@@ -163,20 +186,20 @@ begin
       select
         judged.*,
         case
+          when judged.locked then 'locked'
           when judged.before is null and judged.state_now = 'dead' then 'changed'
           when judged.before is null then 'gone'
-          when judged.locked then 'locked'
           when not judged.held then 'changed'
           when judged.refusal is not null then 'refused'
         end as outcome
       from (
         select
           t.ordinal, t.id, s.state_now,
-          j.id = any(v_waiting) as locked,
-          {schema}.fence_holds(j, t.seen) as held,
+          t.id = any(v_locked) as locked,
+          {schema}.operator_fence_holds(j, t.seen) as held,
           case when j.id is not null then {schema}.job_record(j) end as before,
-          {schema}.refusal(p_action, s.state_now, p_force) as refusal
-        from {schema}.parse_targets(p_targets) t
+          {schema}.operator_refusal(p_action, s.state_now, p_force, j.attempts) as refusal
+        from {schema}.operator_targets(p_targets) t
         left join {schema}.jobs j on j.id = t.id
         left join {schema}.dead_letter_jobs d on d.id = t.id
         cross join lateral (
@@ -194,7 +217,7 @@ end
 $queuetop$;
 
 -- The ids that an action may go ahead with.
-create function {schema}.chosen(p_looked jsonb) returns uuid[]
+create function {schema}.operator_chosen(p_looked jsonb) returns uuid[]
 language sql immutable
 as $queuetop$
   select coalesce(array_agg((l.value ->> 'id')::uuid), '{}')
@@ -203,11 +226,11 @@ as $queuetop$
 $queuetop$;
 
 -- Reads the chosen rows again, writes the audit row and answers for each target.
-create function {schema}.finish_action(
+create function {schema}.operator_finish(
   p_action text, p_looked jsonb, p_reason text, p_arguments jsonb
 )
 returns table (id uuid, outcome text, state_now text, detail text)
-language plpgsql security definer set search_path = pg_catalog, pg_temp
+language plpgsql security definer set search_path = pg_catalog, pg_temp set timezone = 'UTC'
 as $queuetop$
 #variable_conflict use_column
 declare
@@ -231,7 +254,7 @@ begin
   left join {schema}.jobs j on j.id = (l.value ->> 'id')::uuid
   left join {schema}.dead_letter_jobs d on d.id = (l.value ->> 'id')::uuid;
 
-  perform {schema}.record_action(p_action, v_rows, p_reason, p_arguments);
+  perform {schema}.operator_record(p_action, v_rows, p_reason, p_arguments);
   return query
     select r.id, r.outcome, r.state_now, r.detail
     from jsonb_to_recordset(v_rows) r (ordinal integer, id uuid, outcome text, state_now text, detail text)
@@ -241,7 +264,7 @@ $queuetop$;
 
 -- Who did it: the login (session user), the role put on by SET ROLE, and behind PostgREST the
 -- subject of the verified token.
-create function {schema}.record_action(p_action text, p_rows jsonb, p_reason text, p_arguments jsonb)
+create function {schema}.operator_record(p_action text, p_rows jsonb, p_reason text, p_arguments jsonb)
 returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $queuetop$
@@ -285,7 +308,8 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $queuetop$
 #variable_conflict use_column
 declare
-  v_looked jsonb := {schema}.look_at_targets('requeue', p_targets, coalesce(p_force, false));
+  v_looked jsonb := {schema}.operator_look('requeue', p_targets, coalesce(p_force, false));
+  v_ids uuid[] := {schema}.operator_chosen(v_looked);
 begin
   perform set_config('queuetop.outcome', 'operator', true);
   update {schema}.jobs j
@@ -293,11 +317,11 @@ begin
       run_at = now(),
       locked_by = null,
       lease_until = null,
-      max_attempts = greatest(j.max_attempts::bigint, least(j.attempts + 1::bigint, 2147483647))::integer,
+      max_attempts = greatest(j.max_attempts, j.attempts + 1),
       updated_at = now()
-  where j.id = any({schema}.chosen(v_looked));
+  where j.id = any(v_ids);
   perform set_config('queuetop.outcome', '', true);
-  return query select * from {schema}.finish_action(
+  return query select * from {schema}.operator_finish(
     'requeue', v_looked, p_reason, jsonb_build_object('force', coalesce(p_force, false)));
 end
 $queuetop$;
@@ -310,13 +334,14 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $queuetop$
 #variable_conflict use_column
 declare
-  v_looked jsonb := {schema}.look_at_targets('dead_letter', p_targets, coalesce(p_force, false));
+  v_looked jsonb := {schema}.operator_look('dead_letter', p_targets, coalesce(p_force, false));
+  v_ids uuid[] := {schema}.operator_chosen(v_looked);
 begin
   perform set_config('queuetop.outcome', 'operator', true);
   perform {schema}.move_rows_to_dead_letter(
-    {schema}.chosen(v_looked), null, concat_ws(': ', 'operator', left(nullif(p_reason, ''), 1000)));
+    v_ids, null, concat_ws(': ', 'operator', left(nullif(p_reason, ''), 1000)));
   perform set_config('queuetop.outcome', '', true);
-  return query select * from {schema}.finish_action(
+  return query select * from {schema}.operator_finish(
     'dead_letter', v_looked, p_reason, jsonb_build_object('force', coalesce(p_force, false)));
 end
 $queuetop$;
@@ -328,9 +353,57 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $queuetop$
 #variable_conflict use_column
 declare
-  v_looked jsonb := {schema}.look_at_targets('reap', p_targets, false);
+  v_looked jsonb := {schema}.operator_look('reap', p_targets, false);
+  v_ids uuid[] := {schema}.operator_chosen(v_looked);
 begin
-  perform {schema}.reap_rows({schema}.chosen(v_looked));
-  return query select * from {schema}.finish_action('reap', v_looked, p_reason, '{}');
+  perform {schema}.reap_rows(v_ids);
+  return query select * from {schema}.operator_finish('reap', v_looked, p_reason, '{}');
+end
+$queuetop$;
+
+-- When a waiting job runs next; 'infinity' parks it.
+create function {schema}.operator_reschedule(
+  p_targets jsonb, p_run_at timestamptz, p_reason text default null
+)
+returns table (id uuid, outcome text, state_now text, detail text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+as $queuetop$
+#variable_conflict use_column
+declare
+  v_looked jsonb;
+  v_ids uuid[];
+begin
+  perform {schema}.check_given('p_run_at', p_run_at is null);
+  v_looked := {schema}.operator_look('reschedule', p_targets, false);
+  v_ids := {schema}.operator_chosen(v_looked);
+  update {schema}.jobs j
+  set run_at = p_run_at, updated_at = now()
+  where j.id = any(v_ids);
+  return query select * from {schema}.operator_finish(
+    'reschedule', v_looked, p_reason, jsonb_build_object('run_at', p_run_at));
+end
+$queuetop$;
+
+-- Also of a running job, for its next attempt; its updated_at stays, as that is its last heartbeat.
+create function {schema}.operator_set_priority(
+  p_targets jsonb, p_priority integer, p_reason text default null
+)
+returns table (id uuid, outcome text, state_now text, detail text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+as $queuetop$
+#variable_conflict use_column
+declare
+  v_looked jsonb;
+  v_ids uuid[];
+begin
+  perform {schema}.check_given('p_priority', p_priority is null);
+  v_looked := {schema}.operator_look('set_priority', p_targets, false);
+  v_ids := {schema}.operator_chosen(v_looked);
+  update {schema}.jobs j
+  set priority = p_priority,
+      updated_at = case when j.status = 'running' then j.updated_at else now() end
+  where j.id = any(v_ids);
+  return query select * from {schema}.operator_finish(
+    'set_priority', v_looked, p_reason, jsonb_build_object('priority', p_priority));
 end
 $queuetop$;

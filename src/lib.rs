@@ -8,7 +8,6 @@ pub mod fmt;
 pub mod keymap;
 pub mod model;
 pub mod msg;
-pub mod panes;
 pub mod private_pg;
 pub mod text;
 pub mod theme;

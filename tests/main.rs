@@ -15,5 +15,3 @@ mod migrate;
 mod private_pg;
 #[cfg(test)]
 mod pty;
-#[cfg(test)]
-mod screens;

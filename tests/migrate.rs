@@ -12,7 +12,7 @@ async fn installs_once_and_is_safe_to_run_again() {
     assert_eq!(migrate::installed_version(&client, "public").await.expect("asked"), None);
     let first = migrate::run(&mut client, &options).await.expect("installed");
     assert_eq!(first.version, latest_version());
-    assert_eq!(first.applied.len(), usize::try_from(latest_version()).expect("few"));
+    assert_eq!(first.applied.first().map(String::as_str), Some("V1__jobs"));
     let second = migrate::run(&mut client, &options).await.expect("nothing to do");
     assert!(second.applied.is_empty());
     assert_eq!(migrate::installed_version(&client, "public").await.expect("asked"), Some(latest_version()));
@@ -29,6 +29,6 @@ async fn two_at_once_install_it_once() {
             migrate::run(&mut client, &options).await.expect("migrated")
         });
     }
-    let applied: usize = runs.join_all().await.iter().map(|r| r.applied.len()).sum();
-    assert_eq!(applied, usize::try_from(latest_version()).expect("few"));
+    let busy = runs.join_all().await.iter().filter(|report| !report.applied.is_empty()).count();
+    assert_eq!(busy, 1);
 }

@@ -32,23 +32,11 @@ pub fn short(n: u64) -> String {
     if unit.is_empty() || whole >= 10 { format!("{whole}{unit}") } else { format!("{whole}.{}{unit}", rest / 100) }
 }
 
-/// Every digit where that fits into `columns`, else the short form, else that without its fraction: `1M`.
+/// Every digit where that fits into `columns`, else the short form.
 #[must_use]
 pub fn count_within(n: u64, columns: usize) -> String {
     let all = count(n);
-    if all.len() <= columns { all } else { short_within(n, columns) }
-}
-
-/// The short form where that fits into `columns`, else the same without its fraction and space, at most four columns.
-#[must_use]
-pub fn short_within(n: u64, columns: usize) -> String {
-    let text = short(n);
-    if text.len() <= columns {
-        return text;
-    }
-    let whole: String = text.chars().take_while(char::is_ascii_digit).collect();
-    let unit: String = text.chars().filter(char::is_ascii_alphabetic).collect();
-    whole + &unit
+    if all.len() <= columns { all } else { short(n) }
 }
 
 /// A rate without its unit, at most six columns: `52.1`, `520`, `2.1k`, `<0.1`; a true zero is `-`.
@@ -134,8 +122,6 @@ mod tests {
         }
         assert_eq!(count_within(12_403, 6), "12,403");
         assert_eq!(count_within(12_403, 5), "12k");
-        assert_eq!(count_within(1_234_567, 4), "1M");
-        assert_eq!(count_within(340_000_000, 4), "340M");
     }
 
     #[test]

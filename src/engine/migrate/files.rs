@@ -2,18 +2,24 @@
 //!
 //! It must not talk to a database: what it makes is text, the same each time, because refinery hashes it.
 
-use refinery::Migration;
+use refinery_core::Migration;
 
-use super::{MigrateError, Options};
+use super::MigrateError;
 
-/// Every migration in order: refinery's name for it and the file's text.
-const FILES: &[(&str, &str)] = &[
-    ("V1__jobs", include_str!("../../../migrations/V1__jobs.sql")),
-    ("V2__history", include_str!("../../../migrations/V2__history.sql")),
-    ("V3__counters", include_str!("../../../migrations/V3__counters.sql")),
-    ("V4__worker", include_str!("../../../migrations/V4__worker.sql")),
-    ("V5__operator", include_str!("../../../migrations/V5__operator.sql")),
-    ("V6__housekeeping", include_str!("../../../migrations/V6__housekeeping.sql")),
+/// A migration: version, name, text.
+type File = (i32, &'static str, &'static str);
+
+/// Every migration in order.
+const FILES: &[File] = &[
+    (1, "jobs", include_str!("../../../migrations/V1__jobs.sql")),
+    (2, "history", include_str!("../../../migrations/V2__history.sql")),
+    (3, "counters", include_str!("../../../migrations/V3__counters.sql")),
+    (4, "worker", include_str!("../../../migrations/V4__worker.sql")),
+    (5, "operator", include_str!("../../../migrations/V5__operator.sql")),
+    (6, "housekeeping", include_str!("../../../migrations/V6__housekeeping.sql")),
+    (8, "enqueue", include_str!("../../../migrations/V8__enqueue.sql")),
+    (10, "replay", include_str!("../../../migrations/V10__replay.sql")),
+    (11, "rights", include_str!("../../../migrations/V11__rights.sql")),
 ];
 
 /// Table with refinery's history of what was applied.
@@ -22,37 +28,35 @@ pub const HISTORY_TABLE: &str = "queuetop_migrations";
 /// The version that this program installs.
 #[must_use]
 pub fn latest_version() -> i32 {
-    i32::try_from(FILES.len()).unwrap_or(i32::MAX)
+    FILES.last().map_or(0, |(version, ..)| *version)
 }
 
 /// The names that the files use, quoted.
 pub(super) struct Names {
     /// The schema as an identifier.
     pub(super) schema: String,
-    tokens: [(&'static str, String); 5],
+    /// The three roles, unquoted.
+    pub(super) roles: [String; 3],
+    tokens: Vec<(String, String)>,
 }
 
 impl Names {
     /// # Errors
     /// When a name cannot be one: empty, longer than PostgreSQL keeps, reserved, or one that would end a function's body.
-    pub(super) fn new(options: &Options) -> Result<Self, MigrateError> {
-        check_name("schema", &options.schema)?;
-        let role = |name: &str| -> Result<String, MigrateError> {
-            let name = format!("{}{name}", options.role_prefix);
-            check_name("role", &name)?;
-            Ok(quote_ident(&name))
-        };
-        let schema = quote_ident(&options.schema);
-        Ok(Self {
-            tokens: [
-                ("{schema}", schema.clone()),
-                ("{schema_literal}", quote_literal(&options.schema)),
-                ("{viewer}", role("queue_viewer")?),
-                ("{worker}", role("queue_worker")?),
-                ("{operator}", role("queue_operator")?),
-            ],
-            schema,
-        })
+    pub(super) fn new(schema: &str, role_prefix: &str) -> Result<Self, MigrateError> {
+        check_name("schema", schema)?;
+        let mut tokens = vec![
+            ("{schema}".to_owned(), quote_ident(schema)),
+            ("{schema_literal}".to_owned(), quote_literal(schema)),
+            ("{role_prefix_literal}".to_owned(), quote_literal(role_prefix)),
+        ];
+        let roles = ["viewer", "worker", "operator"].map(|role| format!("{role_prefix}queue_{role}"));
+        for (role, name) in ["viewer", "worker", "operator"].iter().zip(&roles) {
+            check_name("role", name)?;
+            tokens.push((format!("{{{role}}}"), quote_ident(name)));
+            tokens.push((format!("{{{role}_literal}}"), quote_literal(name)));
+        }
+        Ok(Self { schema: quote_ident(schema), roles, tokens })
     }
 
     /// The history table, qualified.
@@ -67,7 +71,7 @@ impl Names {
         while let Some(at) = rest.find('{') {
             let (before, from) = rest.split_at(at);
             sql.push_str(before);
-            if let Some((token, name)) = self.tokens.iter().find(|(token, _)| from.starts_with(token)) {
+            if let Some((token, name)) = self.tokens.iter().find(|(token, _)| from.starts_with(token.as_str())) {
                 sql.push_str(name);
                 rest = &from[token.len()..];
             } else {
@@ -82,7 +86,46 @@ impl Names {
 
 /// The migrations with names filled in: what refinery hashes, applies and compares.
 pub(super) fn migrations(names: &Names) -> Result<Vec<Migration>, MigrateError> {
-    FILES.iter().map(|(name, text)| Migration::unapplied(name, &names.fill(text)).map_err(MigrateError::from)).collect()
+    let file = |(version, name, text): &File| Migration::unapplied(&format!("V{version}__{name}"), &names.fill(text));
+    FILES.iter().map(|one| file(one).map_err(MigrateError::from)).collect()
+}
+
+/// Names of the objects of a kind (`function`, `table`) that the migrations above `version` create.
+pub(super) fn created(kind: &str, version: i32) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    for (_, _, text) in FILES.iter().filter(|(file, ..)| *file > version) {
+        for line in text.lines() {
+            let line = line.strip_prefix("create ").and_then(|rest| rest.strip_prefix(kind)).unwrap_or_default();
+            let line = line.strip_prefix(" if not exists").unwrap_or(line);
+            if let Some(name) = line.strip_prefix(" {schema}.") {
+                let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());
+                found.push(&name[..end]);
+            }
+        }
+    }
+    found
+}
+
+/// The first migration: it alone runs on tables that exist already, and changes nothing when run twice.
+pub(super) fn first(names: &Names) -> String {
+    FILES.first().map(|(_, _, text)| names.fill(text)).unwrap_or_default()
+}
+
+/// The statements of the first migration that build indexes.
+pub(super) fn index_statements(names: &Names) -> Vec<String> {
+    let begins = |part: &str| part.find("create unique index ").or_else(|| part.find("create index "));
+    first(names).split(';').filter_map(|part| Some(part[begins(part)?..].to_owned())).collect()
+}
+
+/// Table and name of each of those indexes.
+pub(super) fn index_names(names: &Names) -> Vec<(String, String)> {
+    let both = |statement: &String| {
+        let (head, tail) = statement.split_once(" on ")?;
+        let table = tail.strip_prefix(&names.schema)?.strip_prefix('.')?;
+        let table = table.split_whitespace().next()?;
+        Some((table.to_owned(), head.split_whitespace().last()?.to_owned()))
+    };
+    index_statements(names).iter().filter_map(both).collect()
 }
 
 /// `name` as an SQL identifier.
@@ -120,7 +163,7 @@ mod tests {
     use super::*;
 
     fn names(schema: &str) -> Names {
-        Names::new(&Options { schema: schema.to_owned(), ..Options::default() }).expect("good names")
+        Names::new(schema, "").expect("good names")
     }
 
     #[test]
@@ -147,26 +190,53 @@ mod tests {
             ("x$queuetop$", "$queuetop$"),
             (&"é".repeat(32), "63 bytes"),
         ] {
-            let options = Options { schema: name.to_owned(), ..Options::default() };
-            let error = Names::new(&options).err().expect("refused").to_string();
+            let error = Names::new(name, "").err().expect("refused").to_string();
             assert!(error.contains(why), "{error}");
         }
     }
 
     #[test]
-    fn versions_are_consecutive() {
+    fn versions_grow_and_the_last_one_is_ours() {
         let all = migrations(&names("public")).expect("well named files");
         let versions: Vec<i32> = all.iter().map(Migration::version).collect();
-        assert_eq!(versions, (1..=latest_version()).collect::<Vec<_>>());
+        assert!(versions.is_sorted_by(|a, b| a < b));
+        assert_eq!(versions.last(), Some(&latest_version()));
     }
 
     #[test]
     fn no_token_is_left() {
         for migration in migrations(&names("public")).expect("well named files") {
             let sql = migration.sql().unwrap_or_default();
-            for token in ["{schema", "{viewer", "{worker", "{operator"] {
+            for token in ["{schema", "{viewer", "{worker", "{operator", "{role"] {
                 assert!(!sql.contains(token), "{token} in {migration}");
             }
         }
+    }
+
+    /// A function or table that the lists of rights leave out would keep what PUBLIC gets by default.
+    #[test]
+    fn the_lists_of_rights_are_complete() {
+        let rights = FILES.last().expect("files").2;
+        for kind in ["function", "table"] {
+            for name in created(kind, 0) {
+                assert!(rights.contains(&format!("'{name}'")), "{kind} {name} is not in the lists of rights");
+            }
+        }
+    }
+
+    #[test]
+    fn indexes_are_found_with_their_tables() {
+        let names = names("a on b");
+        let found = index_names(&names);
+        assert_eq!(found.len(), index_statements(&names).len());
+        assert!(found.contains(&("jobs".to_owned(), "jobs_queue_idempotency_key_uq".to_owned())));
+        assert!(found.contains(&("dead_letter_jobs".to_owned(), "dead_letter_jobs_failed_at_idx".to_owned())));
+    }
+
+    #[test]
+    fn what_is_created_is_found_in_the_files() {
+        assert!(created("function", 0).contains(&"claim_jobs"));
+        assert!(created("table", 0).contains(&"jobs"));
+        assert!(!created("table", 1).contains(&"jobs"));
     }
 }
