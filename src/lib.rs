@@ -1,6 +1,7 @@
 //! queuetop: *top* for the job queues that live in PostgreSQL.
 
 pub mod args;
+pub mod backends;
 pub mod config;
 pub mod db;
 pub mod engine;

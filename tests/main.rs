@@ -8,6 +8,8 @@ mod support;
 #[cfg(test)]
 mod db;
 #[cfg(test)]
+mod engine;
+#[cfg(test)]
 mod layers;
 #[cfg(test)]
 mod migrate;

@@ -1,6 +1,4 @@
-//! Kinds of queues. One folder a backend and one line in [`all`]; nothing else names them.
-
-pub mod jobs;
+//! Kinds of queues. One folder a backend and one line in `all`; nothing else names them.
 
 use std::time::Duration;
 
@@ -8,8 +6,8 @@ use futures::future::BoxFuture;
 
 use crate::db::{DbError, Session};
 use crate::model::{
-    Action, BackendKind, Failures, Fence, JobDetail, JobRef, Lease, Page, PageRequest, Point, QueueId, QueueStats, Reading,
-    TargetResult, Time,
+    Action, BackendKind, Failures, Fence, JobDetail, JobRef, Lease, Page, PageRequest, Point, QueueId, QueueStats,
+    Reading, TargetResult, Time,
 };
 
 /// The core numbers of one frame: one statement, so that they agree with each other.
@@ -22,6 +20,9 @@ pub struct Core {
     /// When the reaper last ran; `Exact(None)`: never.
     pub reaper_last: Reading<Option<Time>>,
 }
+
+/// Per-minute history by queue, oldest first.
+pub type Minutes = Vec<(QueueId, Vec<Point>)>;
 
 /// What an action needs: which jobs, as they were seen, and why.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,17 +66,14 @@ pub trait Backend: Send + Sync {
     fn failures<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Result<Failures, DbError>>;
 
     /// Per-minute history of the last `back`, oldest first, per queue.
-    fn history<'a>(
-        &'a self,
-        session: &'a Session,
-        back: Duration,
-    ) -> BoxFuture<'a, Result<Vec<(QueueId, Vec<Point>)>, DbError>>;
+    fn history<'a>(&'a self, session: &'a Session, back: Duration) -> BoxFuture<'a, Result<Minutes, DbError>>;
 
     /// One page of jobs.
     fn page<'a>(&'a self, session: &'a Session, request: &'a PageRequest) -> BoxFuture<'a, Result<Page, DbError>>;
 
     /// Everything about one job; `None`: it is gone.
-    fn detail<'a>(&'a self, session: &'a Session, job: &'a JobRef) -> BoxFuture<'a, Result<Option<JobDetail>, DbError>>;
+    fn detail<'a>(&'a self, session: &'a Session, job: &'a JobRef)
+    -> BoxFuture<'a, Result<Option<JobDetail>, DbError>>;
 
     /// Acts on jobs: one answer per target, in order, and the server's time.
     fn act<'a>(
@@ -83,16 +81,4 @@ pub trait Backend: Send + Sync {
         session: &'a Session,
         request: &'a ActRequest,
     ) -> BoxFuture<'a, Result<(Time, Vec<TargetResult>), DbError>>;
-}
-
-/// Finds the backends that are installed in the session's database.
-///
-/// # Errors
-/// When the database cannot be asked. "Nothing found" is an empty list, not an error.
-pub async fn all(session: &Session, schema: Option<&str>) -> Result<Vec<Box<dyn Backend>>, DbError> {
-    let mut found: Vec<Box<dyn Backend>> = Vec::new();
-    if let Some(jobs) = jobs::detect(session, schema).await? {
-        found.push(Box::new(jobs));
-    }
-    Ok(found)
 }

@@ -211,6 +211,7 @@ impl Connector {
             facts: SessionFacts::unknown(),
             log: self.log.clone(),
             given_up: AtomicBool::new(false),
+            standby: AtomicBool::new(false),
             busy: AtomicU64::new(0),
         };
         let rows = session.read_one("session", question(), GREETING).await?;

@@ -28,11 +28,12 @@ pub(super) enum Step<'a> {
     Control(&'a str),
     /// A statement with a result.
     Ask(&'a Statement),
-    /// Near the end of a transaction: when it began and what time it is, by the server's clock. Not logged.
+    /// Near the end of a transaction: when it began and what time it is by the server's clock, and whether the
+    /// server is a standby now. Not logged.
     Clock,
 }
 
-const CLOCK: &str = "select transaction_timestamp(), clock_timestamp()";
+const CLOCK: &str = "select transaction_timestamp(), clock_timestamp(), pg_is_in_recovery()";
 
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Error>> + Send + 'a>>;
 

@@ -39,6 +39,8 @@ pub struct Session {
     pub(super) facts: SessionFacts,
     pub(super) log: SqlLog,
     pub(super) given_up: AtomicBool,
+    /// Whether the server was a standby when it was last asked.
+    pub(super) standby: AtomicBool,
     /// Microseconds that the server was busy for us.
     pub(super) busy: AtomicU64,
 }
@@ -49,8 +51,12 @@ impl std::fmt::Debug for Session {
     }
 }
 
-/// The server's clock at the end of a batch, and how long the batch took by it.
-type Clock = (Time, Duration);
+/// What the server says of itself at the end of a batch.
+struct Clock {
+    now: Time,
+    cost: Duration,
+    standby: bool,
+}
 
 /// In front of and behind each statement of [`Session::read_each`]. Going back is right after a success, too: there is
 /// nothing to keep.
@@ -62,6 +68,12 @@ impl Session {
     #[must_use]
     pub fn facts(&self) -> &SessionFacts {
         &self.facts
+    }
+
+    /// Whether the server is a standby now, as of the latest batch; it can be promoted under a session.
+    #[must_use]
+    pub fn is_standby(&self) -> bool {
+        self.standby.load(Ordering::Relaxed)
     }
 
     /// How long the server was busy with this session's batches so far, by its own clock (by ours where it could not say).
@@ -84,8 +96,8 @@ impl Session {
         let asks = statements.iter().map(Step::Ask).collect();
         let (answers, clock) = self.read(label, asks, limits).await?;
         let rows: Result<Vec<_>, _> = answers.into_iter().collect();
-        let (rows, (server_time, cost)) = (rows?, clock?);
-        Ok(Batch { rows, server_time, cost })
+        let (rows, clock) = (rows?, clock?);
+        Ok(Batch { rows, server_time: clock.now, cost: clock.cost })
     }
 
     /// Asks several things like [`Session::read_many`], but each on its own: where one fails (a missing right, say) the
@@ -194,7 +206,10 @@ impl Session {
         answers.pop();
         let clock = answers.pop().unwrap_or_else(|| Err(DbError::shape("an answer is missing")));
         let clock = clock.and_then(|rows| read_clock(&rows));
-        self.charge(clock.as_ref().map_or_else(|_| started.elapsed(), |(_, cost)| *cost));
+        self.charge(clock.as_ref().map_or_else(|_| started.elapsed(), |clock| clock.cost));
+        if let Ok(clock) = &clock {
+            self.standby.store(clock.standby, Ordering::Relaxed);
+        }
         Ok((answers, clock))
     }
 
@@ -274,8 +289,8 @@ impl Session {
 
 fn read_clock(rows: &[Row]) -> Result<Clock, DbError> {
     let row = rows.first().ok_or_else(|| DbError::shape("the clock gave no answer"))?;
-    let read = || -> Result<(Time, Time), Error> { Ok((row.try_get(0)?, row.try_get(1)?)) };
-    let (began, ended) = read().map_err(|error| DbError::of_driver(&error))?;
-    let micros = ended.micros_since(began).and_then(|micros| u64::try_from(micros).ok()).unwrap_or(0);
-    Ok((ended, Duration::from_micros(micros)))
+    let read = || -> Result<(Time, Time, bool), Error> { Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)) };
+    let (began, now, standby) = read().map_err(|error| DbError::of_driver(&error))?;
+    let micros = now.micros_since(began).and_then(|micros| u64::try_from(micros).ok()).unwrap_or(0);
+    Ok(Clock { now, cost: Duration::from_micros(micros), standby })
 }

@@ -6,4 +6,13 @@
 //! - `act`: a session that exists only while acting
 //! - `migrate`: installs or upgrades the `jobs` backend's SQL
 
+mod event;
+mod live;
 pub mod migrate;
+mod poll;
+mod push;
+
+pub use event::Event;
+pub use live::{Backends, Detect, Live, LiveView};
+pub use poll::{Pace, Poll, Wake};
+pub use push::Push;

@@ -105,6 +105,12 @@ impl DbError {
         Self::new(Class::Deadline, message, "the session was dropped; a new one is made")
     }
 
+    /// The server became a primary or a standby under a session.
+    pub(crate) fn other_role(standby: bool) -> Self {
+        let message = if standby { "the server is a standby now" } else { "the server was promoted to primary" };
+        Self::new(Class::LinkLost, message, "connecting anew")
+    }
+
     /// A row or a value has another shape than the program expects.
     pub(crate) fn shape(what: impl Into<String>) -> Self {
         Self::new(Class::Shape, what, "the objects in the database may be of another version than this program")

@@ -1,0 +1,60 @@
+//! Notifications wake the poll; the listener comes back and never misses what happened in between.
+
+use std::collections::BTreeSet;
+
+use queuetop::db::Class;
+
+use super::{CALM, start, tiny};
+use crate::support::pg;
+
+const NOTIFY: &str = "notify \"Tiny changes\"";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notification_wakes_the_poll() {
+    assert!(NOTIFY.contains(tiny::CHANNEL));
+    let database = pg::bare_database().await;
+    let admin = database.client().await;
+    tiny::install(&admin).await;
+    let mut engine = start(&database.dsn(), CALM, true);
+    assert_eq!(engine.push_state().await, (true, None));
+    for number in 1..4 {
+        admin.batch_execute(&format!("update tiny set n = {number}; {NOTIFY}")).await.unwrap();
+        engine.number(number).await;
+    }
+    // A change that was told to nobody is seen by the look 150 ms after the last notification.
+    admin.batch_execute(NOTIFY).await.unwrap();
+    engine.reading("the look at once").await;
+    admin.batch_execute("update tiny set n = 9").await.unwrap();
+    engine.number(9).await;
+    // A burst is folded, whatever is in it.
+    let burst = format!(
+        "do $$ begin for i in 1..10000 loop perform pg_notify('{}', repeat('x', i % 7000) || i); end loop; \
+        end $$; update tiny set n = 10; {NOTIFY}",
+        tiny::CHANNEL
+    );
+    admin.batch_execute(&burst).await.unwrap();
+    engine.number(10).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_listener_is_replaced_each_time() {
+    let database = pg::bare_database().await;
+    let admin = database.client().await;
+    tiny::install(&admin).await;
+    let mut engine = start(&database.dsn(), CALM, true);
+    let mut pids = BTreeSet::new();
+    for number in 1..=5_i64 {
+        while engine.push_state().await != (true, None) {}
+        let live = engine.pushed.borrow().clone().expect("a live listener");
+        pids.insert(live.session.facts().pid);
+        // Told to nobody: seen because the poll is woken after each new LISTEN.
+        let kill = format!("select pg_terminate_backend({})", live.session.facts().pid);
+        admin.batch_execute(&format!("{kill}; update tiny set n = {number}")).await.unwrap();
+        assert_eq!(live.session.end().await.class, Class::Shutdown);
+        engine.number(u64::try_from(number).unwrap()).await;
+    }
+    assert_eq!(pids.len(), 5);
+    while engine.push_state().await != (true, None) {}
+    admin.batch_execute(&format!("update tiny set n = 77; {NOTIFY}")).await.unwrap();
+    engine.number(77).await;
+}
