@@ -1,6 +1,301 @@
--- Counters come here.
-create function {schema}.fold_counters_step() returns void
-language sql
-as $queuetop$
-  select
+-- Counters: how many jobs each queue has in which state, and what happened to them, without counting the table.
+--
+--   jobs, dead_letter_jobs --statement triggers--> counter_deltas (append only)
+--   counter_deltas --fold_counters_step()--> job_counts, job_slots, queue_counters, queue_history
+--
+-- Triggers only ever insert: writers never wait for each other here and cannot deadlock. Folding is one transaction
+-- at a time, taken by a try-lock. A reader adds totals and the deltas that are still there; both are in one snapshot, so the sum is
+-- exact at any moment, whoever folds meanwhile.
+--
+-- Time is kept in slots of one second since 1970 (`time_slot`). A queued job has the slot of its run_at, a running one
+-- that of its lease_until; that is how ready and scheduled, running and expired are told apart without the table.
+
+-- The second a moment lies in. Infinities (and no moment at all: a lease that is missing has run out) have slots of their own.
+create function {schema}.time_slot(moment timestamptz) returns bigint
+language sql stable parallel safe as $queuetop$
+  select pg_catalog.floor(least(greatest(coalesce(pg_catalog.date_part('epoch', moment), '-Infinity'), -1e15), 1e15))::bigint
 $queuetop$;
+
+-- What one statement changed. Deleted when folded.
+create table {schema}.counter_deltas (
+  txid bigint not null default txid_current(),          -- the writer: folding and reading start at counter_fold.floor
+  at timestamptz not null default clock_timestamp(),
+  queue text not null,
+  status text,                                          -- queued, running, completed, dead, replayed; null: an event only
+  attempts integer not null default 0,
+  max_attempts integer not null default 0,
+  slot bigint not null default 0,
+  n bigint not null default 0,                          -- how many rows more (or fewer) have this state now
+  event text,                                           -- what happened, see `counter_deltas.event` below
+  events bigint not null default 0,                     -- how many times
+  again integer not null default 0,                     -- failures: the attempt ended, and the job was given back or taken over
+  bucket smallint                                       -- completed: how long the handler took, see duration_bucket
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
+        autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 100000);
+-- Events are kept linear, so that they can be summed in any order and no trigger needs to know which old row became which
+-- new one: enqueued, completed, dead, retried, expired, operator and fenced count themselves; `moved` is how many rows
+-- an UPDATE took out of `queued` (fewer: put back). claimed = moved + again, since every attempt that ends is in job_failures.
+comment on column {schema}.counter_deltas.event is
+  'enqueued, moved, completed, dead, retried, expired, operator, fenced, suspect; claimed = sum(events of moved) + sum(again)';
+create index counter_deltas_txid_idx on {schema}.counter_deltas (txid);
+
+-- Live rows of jobs by state. `due` is the part of queued, `lapsed` the part of running whose slot is below
+-- counter_fold.mark; both leave attempts at 0, and so does `completed`.
+create table {schema}.job_counts (
+  queue text not null,
+  status text not null,
+  attempts integer not null,
+  max_attempts integer not null,
+  n bigint not null,
+  primary key (queue, status, attempts, max_attempts)
+) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+
+-- Queued jobs with attempts left by the second of run_at; running jobs by the second of lease_until.
+create table {schema}.job_slots (
+  queue text not null,
+  status text not null,
+  slot bigint not null,
+  n bigint not null,
+  primary key (queue, status, slot)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+
+-- What has happened since counting began, per queue, and the rows of dead_letter_jobs.
+create table {schema}.queue_counters (
+  queue text primary key,
+  enqueued bigint not null default 0,
+  claimed bigint not null default 0,
+  claims bigint not null default 0,                     -- statements that claimed: claimed / claims is the mean batch size
+  completed bigint not null default 0,
+  retried bigint not null default 0,
+  expired bigint not null default 0,                    -- attempts that ended with their lease
+  dead bigint not null default 0,
+  fenced bigint not null default 0,                     -- results of a worker that no longer owned the job
+  dead_rows bigint not null default 0,
+  replayed_rows bigint not null default 0,
+  first_slot bigint,                                    -- no folded queued slot is below it: where the search for the oldest begins
+  since timestamptz not null default clock_timestamp(),
+  touched_at timestamptz not null default clock_timestamp()
+) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+
+-- The same per minute; ready, scheduled and running are the depth at the minute's first fold.
+create table {schema}.queue_history (
+  minute timestamptz not null,
+  queue text not null,
+  enqueued integer not null default 0,
+  claimed integer not null default 0,
+  claims integer not null default 0,
+  completed integer not null default 0,
+  retried integer not null default 0,
+  expired integer not null default 0,
+  dead integer not null default 0,
+  fenced integer not null default 0,
+  durations integer[],                                  -- completed jobs by duration_bucket, the first entry is bucket 0
+  ready bigint,
+  scheduled bigint,
+  running bigint,
+  primary key (minute, queue)
+) with (fillfactor = 80);
+
+-- The minutes whose depth was sampled: a queue without a row in one of them was empty, any other minute is a gap.
+create table {schema}.history_minutes (minute timestamptz primary key);
+
+-- Where folding stands; one row, locked by whoever folds.
+create table {schema}.counter_fold (
+  only_row boolean primary key default true check (only_row),
+  floor bigint not null default 0,                      -- every delta below this transaction is folded
+  mark bigint not null default -2000000000000000,      -- slots below it are in `due` and `lapsed`
+  folded_at timestamptz,
+  sampled_minute timestamptz,
+  suspect boolean not null default false                -- the counts may be off until recount_counters() has run
+) with (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+insert into {schema}.counter_fold default values;
+
+-- A number from queue_settings, kept within its limits; what is missing or is no number leaves the default.
+-- history_days 7 (1..400), fold_every_ms 2000 (100..60000), notify_every_ms 100 (10..60000), notify on (or off).
+create function {schema}.setting_number(p_name text, p_default integer, p_min integer, p_max integer) returns integer
+language sql stable set search_path = pg_catalog, pg_temp as $queuetop$
+  select coalesce((select case when s.value ~ '^[0-9]{1,9}$' then least(greatest(s.value::integer, p_min), p_max) end
+                   from {schema}.queue_settings s where s.name = p_name), p_default)
+$queuetop$;
+
+-- When the next fold is due, in ms since 1970. A sequence: read without a lock, set without a transaction.
+create sequence {schema}.fold_clock minvalue 0 start 0;
+select setval(format('%I.fold_clock', {schema_literal}), 0);
+
+-- Handler durations in half powers of two of a millisecond: bucket b holds 2^(b/2) to 2^((b+1)/2) ms, bucket 0 all below.
+create function {schema}.duration_bucket(took interval) returns smallint
+language sql stable parallel safe as $queuetop$
+  select least(pg_catalog.floor(2 * pg_catalog.ln(greatest(pg_catalog.date_part('epoch', took) * 1000, 1)) / pg_catalog.ln(2)::float8), 63)::smallint
+$queuetop$;
+
+-- The triggers end with a look at notify_clock, which V7 brings: a second trigger would cost more than the look. The clock
+-- has passed it, or is more than a minute before it: then it was set back, which must not mute anything.
+create function {schema}.count_jobs_inserted() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $queuetop$
+declare
+  v_at timestamptz := clock_timestamp();
+begin
+  insert into {schema}.counter_deltas (at, queue, status, attempts, max_attempts, slot, n, event, events)
+  select v_at, queue, status, attempts, max_attempts, slot, count(*),
+         case when status = 'queued' then 'enqueued' end, case when status = 'queued' then count(*) else 0 end
+  from (select queue, status,
+               case when status = 'completed' then 0 else attempts end as attempts,
+               case when status = 'completed' then 0 else max_attempts end as max_attempts,
+               case status when 'queued' then {schema}.time_slot(run_at)
+                           when 'running' then {schema}.time_slot(lease_until) else 0 end as slot
+        from new_jobs) as rows
+  group by queue, status, attempts, max_attempts, slot;
+  if abs(date_part('epoch', v_at) * 1000 + 30000
+         - pg_sequence_last_value(to_regclass(format('%I.notify_clock', {schema_literal})))) >= 30000 then
+    perform {schema}.notify_changed();
+  end if;
+  return null;
+end $queuetop$;
+
+create function {schema}.count_jobs_deleted() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $queuetop$
+declare
+  v_at timestamptz := clock_timestamp();
+begin
+  insert into {schema}.counter_deltas (at, queue, status, attempts, max_attempts, slot, n)
+  select v_at, queue, status, attempts, max_attempts, slot, -count(*)
+  from (select queue, status,
+               case when status = 'completed' then 0 else attempts end as attempts,
+               case when status = 'completed' then 0 else max_attempts end as max_attempts,
+               case status when 'queued' then {schema}.time_slot(run_at)
+                           when 'running' then {schema}.time_slot(lease_until) else 0 end as slot
+        from old_jobs) as rows
+  group by queue, status, attempts, max_attempts, slot;
+  if abs(date_part('epoch', v_at) * 1000 + 30000
+         - pg_sequence_last_value(to_regclass(format('%I.notify_clock', {schema_literal})))) >= 30000 then
+    perform {schema}.notify_changed();
+  end if;
+  return null;
+end $queuetop$;
+
+-- Differences by union of old and new rows, not by joining them (half the cost): what stayed as it was cancels out.
+create function {schema}.count_jobs_updated() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $queuetop$
+declare
+  v_at timestamptz := clock_timestamp();
+begin
+  insert into {schema}.counter_deltas (at, queue, status, attempts, max_attempts, slot, bucket, n, event, events)
+  select v_at, queue, status, attempts, max_attempts, slot, bucket, sum(n),
+         case status when 'queued' then 'moved' when 'completed' then 'completed' end,
+         case status when 'queued' then -sum(n) when 'completed' then sum(n) else 0 end
+  from (select queue, status,
+               case when status = 'completed' then 0 else attempts end as attempts,
+               case when status = 'completed' then 0 else max_attempts end as max_attempts,
+               case status when 'queued' then {schema}.time_slot(run_at)
+                           when 'running' then {schema}.time_slot(lease_until) else 0 end as slot,
+               case when status = 'completed' then {schema}.duration_bucket(completed_at - claimed_at) end as bucket,
+               -1 as n
+        from old_jobs
+        union all
+        select queue, status,
+               case when status = 'completed' then 0 else attempts end,
+               case when status = 'completed' then 0 else max_attempts end,
+               case status when 'queued' then {schema}.time_slot(run_at)
+                           when 'running' then {schema}.time_slot(lease_until) else 0 end,
+               case when status = 'completed' then {schema}.duration_bucket(completed_at - claimed_at) end,
+               1
+        from new_jobs) as rows
+  group by queue, status, attempts, max_attempts, slot, bucket
+  having sum(n) <> 0;
+  if abs(date_part('epoch', v_at) * 1000 + 30000
+         - pg_sequence_last_value(to_regclass(format('%I.notify_clock', {schema_literal})))) >= 30000 then
+    perform {schema}.notify_changed();
+  end if;
+  return null;
+end $queuetop$;
+
+create function {schema}.count_dead_letters() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $queuetop$
+begin
+  if tg_op = 'INSERT' then
+    insert into {schema}.counter_deltas (queue, status, n, event, events)
+    select queue, status, count(*), 'dead', count(*)
+    from (select queue, case when replayed_at is null then 'dead' else 'replayed' end as status from new_dead) as rows
+    group by queue, status;
+  elsif tg_op = 'DELETE' then
+    insert into {schema}.counter_deltas (queue, status, n)
+    select queue, status, -count(*)
+    from (select queue, case when replayed_at is null then 'dead' else 'replayed' end as status from old_dead) as rows
+    group by queue, status;
+  else
+    insert into {schema}.counter_deltas (queue, status, n)
+    select queue, status, sum(n)
+    from (select queue, case when replayed_at is null then 'dead' else 'replayed' end as status, -1 as n from old_dead
+          union all
+          select queue, case when replayed_at is null then 'dead' else 'replayed' end, 1 from new_dead) as rows
+    group by queue, status having sum(n) <> 0;
+  end if;
+  if abs(date_part('epoch', clock_timestamp()) * 1000 + 30000
+         - pg_sequence_last_value(to_regclass(format('%I.notify_clock', {schema_literal})))) >= 30000 then
+    perform {schema}.notify_changed();
+  end if;
+  return null;
+end $queuetop$;
+
+create function {schema}.count_failure() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $queuetop$
+begin
+  insert into {schema}.counter_deltas (queue, event, events, again)
+  values (new.queue, case when tg_op = 'UPDATE' then 'fenced' when new.outcome = 'failed' then 'retried' else new.outcome end,
+          case when tg_op = 'INSERT' and new.outcome = 'failed' and new.became <> 'queued' then 0 else 1 end,
+          case when tg_op = 'INSERT' and new.became in ('queued', 'running') then 1 else 0 end);
+  return null;
+end $queuetop$;
+
+-- TRUNCATE waits for every writer of its table and shuts out the next ones, so all deltas of its rows are committed by now.
+-- In READ COMMITTED they are seen and folded, then the state is emptied: exact. Under an older snapshot they are not seen;
+-- there the tables themselves are truncated with the deltas that wait (at most seconds of events) and a recount is asked for.
+create function {schema}.count_truncated() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $queuetop$
+declare
+  v_fold {schema}.counter_fold;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    if tg_argv[0] = 'jobs' then
+      truncate {schema}.counter_deltas, {schema}.job_counts, {schema}.job_slots;
+    end if;
+    insert into {schema}.counter_deltas (queue, event) values ('', 'suspect');
+    return null;
+  end if;
+  loop
+    select * into v_fold from {schema}.counter_fold for update;
+    exit when not {schema}.fold_deltas(v_fold.mark, 100000);
+  end loop;
+  if tg_argv[0] = 'jobs' then
+    delete from {schema}.job_counts;
+    delete from {schema}.job_slots;
+  else
+    update {schema}.queue_counters set dead_rows = 0, replayed_rows = 0 where dead_rows <> 0 or replayed_rows <> 0;
+  end if;
+  return null;
+end $queuetop$;
+
+create trigger jobs_count_inserted after insert on {schema}.jobs
+  referencing new table as new_jobs for each statement execute function {schema}.count_jobs_inserted();
+create trigger jobs_count_updated after update on {schema}.jobs
+  referencing old table as old_jobs new table as new_jobs for each statement execute function {schema}.count_jobs_updated();
+create trigger jobs_count_deleted after delete on {schema}.jobs
+  referencing old table as old_jobs for each statement execute function {schema}.count_jobs_deleted();
+create trigger jobs_count_truncated after truncate on {schema}.jobs
+  for each statement execute function {schema}.count_truncated('jobs');
+
+create trigger dead_letter_jobs_count_inserted after insert on {schema}.dead_letter_jobs
+  referencing new table as new_dead for each statement execute function {schema}.count_dead_letters();
+create trigger dead_letter_jobs_count_updated after update on {schema}.dead_letter_jobs
+  referencing old table as old_dead new table as new_dead for each statement execute function {schema}.count_dead_letters();
+create trigger dead_letter_jobs_count_deleted after delete on {schema}.dead_letter_jobs
+  referencing old table as old_dead for each statement execute function {schema}.count_dead_letters();
+create trigger dead_letter_jobs_count_truncated after truncate on {schema}.dead_letter_jobs
+  for each statement execute function {schema}.count_truncated('dead_letter_jobs');
+
+-- V2 writes one row for every attempt that ends without completing, whoever ended it.
+create trigger job_failures_count after insert on {schema}.job_failures
+  for each row execute function {schema}.count_failure();
+create trigger job_failures_count_fenced after update on {schema}.job_failures
+  for each row when (old.fenced_at is null and new.fenced_at is not null)
+  execute function {schema}.count_failure();

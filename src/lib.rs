@@ -9,6 +9,7 @@ pub mod fmt;
 pub mod keymap;
 pub mod model;
 pub mod msg;
+pub mod panes;
 pub mod private_pg;
 pub mod text;
 pub mod theme;

@@ -17,3 +17,5 @@ mod migrate;
 mod private_pg;
 #[cfg(test)]
 mod pty;
+#[cfg(test)]
+mod screens;

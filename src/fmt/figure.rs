@@ -1,6 +1,6 @@
 //! The text of a reading: honest about how it is known, and never wider than its column where that can be.
 
-use super::{NOT_APPLICABLE, UNKNOWN, ZERO, age, count, count_within, rate, short};
+use super::{NOT_APPLICABLE, UNKNOWN, ZERO, age, count, count_within, rate, short, short_within};
 use crate::model::{Known, Reading};
 
 /// How loud a figure is drawn. The theme knows what each looks like.
@@ -34,7 +34,7 @@ impl Figure {
             (0, Known::Exact | Known::Stale) => ZERO.to_owned(),
             (n, Known::Exact | Known::Stale) => count_within(n, columns),
             (n, _) if n < 10_000 => count_within(n, columns.saturating_sub(1)),
-            (n, _) => short(n),
+            (n, _) => short_within(n, columns.saturating_sub(1)),
         })
     }
 

@@ -32,11 +32,23 @@ pub fn short(n: u64) -> String {
     if unit.is_empty() || whole >= 10 { format!("{whole}{unit}") } else { format!("{whole}.{}{unit}", rest / 100) }
 }
 
-/// Every digit where that fits into `columns`, else the short form.
+/// Every digit where that fits into `columns`, else the short form, else that without its fraction: `1M`.
 #[must_use]
 pub fn count_within(n: u64, columns: usize) -> String {
     let all = count(n);
-    if all.len() <= columns { all } else { short(n) }
+    if all.len() <= columns { all } else { short_within(n, columns) }
+}
+
+/// The short form where that fits into `columns`, else the same without its fraction and space, at most four columns.
+#[must_use]
+pub fn short_within(n: u64, columns: usize) -> String {
+    let text = short(n);
+    if text.len() <= columns {
+        return text;
+    }
+    let whole: String = text.chars().take_while(char::is_ascii_digit).collect();
+    let unit: String = text.chars().filter(char::is_ascii_alphabetic).collect();
+    whole + &unit
 }
 
 /// A rate without its unit, at most six columns: `52.1`, `520`, `2.1k`, `<0.1`; a true zero is `-`.
@@ -122,6 +134,8 @@ mod tests {
         }
         assert_eq!(count_within(12_403, 6), "12,403");
         assert_eq!(count_within(12_403, 5), "12k");
+        assert_eq!(count_within(1_234_567, 4), "1M");
+        assert_eq!(count_within(340_000_000, 4), "340M");
     }
 
     #[test]

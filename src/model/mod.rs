@@ -16,7 +16,7 @@ pub use clock::ServerClock;
 pub use history::{History, Point, Series};
 pub use job::{Attempt, Fence, Job, JobDetail, JobRef, JobState, Lease, Preview};
 pub use page::{JobFilter, Page, PageCursor, PageRequest, Sort, StateFilter};
-pub use queue::{BackendKind, QueueId, QueueStats, Rates, Totals};
+pub use queue::{BackendKind, Drain, QueueId, QueueStats, Rates, Totals};
 pub use reading::{Known, Reading};
 pub use server::{Ability, ServerFacts, TlsState};
 pub use snapshot::{Failures, Signature, Snapshot};

@@ -64,6 +64,21 @@ pub struct Rates {
     pub dead: Reading<f64>,
 }
 
+/// Whether the jobs that are ready will be worked off.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Drain {
+    /// Nothing is ready.
+    Empty,
+    /// At the present rates, in so many seconds.
+    Within(f64),
+    /// Not shrinking, but what is ready is less than a minute of work: in and out balance.
+    Steady,
+    /// Not shrinking.
+    Never,
+    /// The queue is paused: nobody claims.
+    Paused,
+}
+
 /// One queue at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueueStats {
@@ -139,6 +154,22 @@ impl QueueStats {
         self.rates.enqueued.combine(out, |a, b| a - b)
     }
 
+    /// Whether what is ready will be worked off at the present rates.
+    #[must_use]
+    pub fn drain(&self) -> Reading<Drain> {
+        const STEADY_SECONDS: f64 = 60.0;
+        if self.paused == Some(true) && self.ready.get() != Some(0) {
+            return self.ready.map(|_| Drain::Paused);
+        }
+        let (ready, completed) = (self.ready.get().unwrap_or(0) as f64, self.rates.completed.get().unwrap_or(0.0));
+        self.drain_seconds().map(|seconds| match seconds {
+            _ if ready <= 0.0 => Drain::Empty,
+            Some(seconds) => Drain::Within(seconds),
+            None if ready <= completed * STEADY_SECONDS => Drain::Steady,
+            None => Drain::Never,
+        })
+    }
+
     /// Seconds until nothing is ready at the present rates: `None` when it will not drain.
     #[must_use]
     pub fn drain_seconds(&self) -> Reading<Option<f64>> {
@@ -149,5 +180,42 @@ impl QueueStats {
             return self.ready.map(|_| Some(0.0));
         }
         self.growth().map(|g| (g < -1e-9).then(|| ready as f64 / -g))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(ready: u64, enqueued: f64, completed: f64) -> QueueStats {
+        let mut q = QueueStats::unknown(QueueId { backend: BackendKind::Jobs, name: "q".into() });
+        q.ready = Reading::Exact(ready);
+        q.rates.enqueued = Reading::Exact(enqueued);
+        q.rates.completed = Reading::Exact(completed);
+        q.rates.dead = Reading::Exact(0.0);
+        q
+    }
+
+    #[test]
+    fn draining() {
+        for (ready, enqueued, completed, want) in [
+            (0, 5.0, 1.0, Drain::Empty),
+            (100, 1.0, 3.0, Drain::Within(50.0)),
+            (3, 0.2, 0.2, Drain::Steady),
+            (3, 0.0, 0.0, Drain::Never),
+            (12_403, 52.1, 49.8, Drain::Never),
+        ] {
+            assert_eq!(queue(ready, enqueued, completed).drain(), Reading::Exact(want), "{ready}");
+        }
+    }
+
+    #[test]
+    fn a_paused_queue_does_not_drain_and_an_unknown_rate_is_unknown() {
+        let mut q = queue(3, 1.0, 2.0);
+        q.paused = Some(true);
+        assert_eq!(q.drain(), Reading::Exact(Drain::Paused));
+        q.paused = None;
+        q.rates.completed = Reading::Unknown;
+        assert_eq!(q.drain(), Reading::Unknown);
     }
 }

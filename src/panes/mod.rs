@@ -3,11 +3,12 @@
 
 pub mod attempts;
 pub mod failures;
-// Besides `Pane`, the list of jobs has `open(JobFilter) -> PageRequest` (a new list from the top), `filter() -> &JobFilter`
-// and `refresh(&self, &Ctx) -> Option<PageRequest>` (the same rows again; `None` while a page is on its way).
+mod followed;
 pub mod jobs;
 pub mod leases;
+pub(crate) mod parts;
 pub mod queues;
+mod rows;
 pub mod throughput;
 
 use std::collections::BTreeMap;
@@ -17,9 +18,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::keymap::{Command, Scope};
-use crate::model::{
-    History, Job, JobFilter, JobRef, Page, PageRequest, QueueId, ServerFacts, Snapshot, Time,
-};
+use crate::model::{History, Job, JobFilter, JobRef, Page, PageRequest, QueueId, ServerFacts, Snapshot, Time};
 use crate::theme::Theme;
 
 /// How times are written.
@@ -124,9 +123,9 @@ pub trait Pane {
 pub fn overview() -> Vec<Box<dyn Pane>> {
     vec![
         Box::new(queues::Queues::default()),
-        Box::new(throughput::Throughput::default()),
+        Box::new(throughput::Throughput),
         Box::new(leases::Leases::default()),
-        Box::new(attempts::Attempts::default()),
-        Box::new(failures::FailuresPane::default()),
+        Box::new(attempts::Attempts),
+        Box::new(failures::FailuresPane),
     ]
 }

@@ -1,0 +1,298 @@
+-- Folding: what the counters' triggers appended (V3) is summed up, a step at a time. And the ways back to the truth.
+
+create function {schema}.add_buckets(a integer[], b integer[]) returns integer[]
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $queuetop$
+  select case when a is null then b when b is null then a
+         else (select array_agg(coalesce(x, 0) + coalesce(y, 0) order by i)
+               from unnest(a, b) with ordinality as both_of (x, y, i)) end
+$queuetop$;
+
+-- Where reading the deltas begins: what lies below is folded. In a database restored into another server transactions count from
+-- elsewhere, and then everything is read.
+create function {schema}.counter_floor() returns bigint
+language sql stable set search_path = pg_catalog, pg_temp as $queuetop$
+  select case when f.floor > txid_snapshot_xmin(txid_current_snapshot()) then 0 else f.floor end from {schema}.counter_fold f
+$queuetop$;
+
+-- Folds at most p_limit deltas; true when more are waiting. The caller holds the row of counter_fold and is in READ
+-- COMMITTED: every statement must see what the fold before it left.
+create function {schema}.fold_deltas(p_mark bigint, p_limit integer) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $queuetop$
+declare
+  v_mark bigint := {schema}.time_slot(clock_timestamp()) + 1;
+  v_taken bigint;
+  v_floor bigint := {schema}.counter_floor();
+  v_suspect boolean;
+begin
+  with gone as (
+    delete from {schema}.counter_deltas d
+    where d.ctid = any(array(select w.ctid from {schema}.counter_deltas w where w.txid >= v_floor order by w.txid limit p_limit))
+    returning d.*
+  ), slots as (
+    select queue, status, slot, sum(n) as n from gone
+    where status = 'running' or (status = 'queued' and attempts < max_attempts)
+    group by queue, status, slot having sum(n) <> 0
+  ), emptied as (
+    delete from {schema}.job_slots s using slots g
+    where s.queue = g.queue and s.status = g.status and s.slot = g.slot and s.n + g.n = 0
+    returning s.queue, s.status, s.slot
+  ), filled as (
+    insert into {schema}.job_slots as s (queue, status, slot, n)
+    select g.queue, g.status, g.slot, g.n from slots g
+    where not exists (select from emptied e where e.queue = g.queue and e.status = g.status and e.slot = g.slot)
+    on conflict (queue, status, slot) do update set n = s.n + excluded.n
+  ), passed as ( -- slots that the clock went over since the last fold (either way), as they stood before this one
+    select q.queue, k.status, k.part, case when v_mark >= p_mark then s.n else -s.n end as n
+    from {schema}.queue_counters q
+    cross join (values ('queued', 'due'), ('running', 'lapsed')) as k (status, part)
+    join {schema}.job_slots s on s.queue = q.queue and s.status = k.status
+      and s.slot >= least(p_mark, v_mark) and s.slot < greatest(p_mark, v_mark)
+    union all
+    select queue, status, case status when 'queued' then 'due' else 'lapsed' end, n from slots where slot < v_mark
+  ), counts as (
+    insert into {schema}.job_counts as c (queue, status, attempts, max_attempts, n)
+    select queue, status, attempts, max_attempts, sum(n)
+    from (select queue, status, attempts, max_attempts, n from gone where status in ('queued', 'running', 'completed')
+          union all
+          select queue, part, 0, 0, n from passed) as parts
+    group by queue, status, attempts, max_attempts having sum(n) <> 0
+    on conflict (queue, status, attempts, max_attempts) do update set n = c.n + excluded.n
+  ), events as (
+    select *, to_timestamp(floor(date_part('epoch', at) / 60) * 60) as minute from gone where event <> 'suspect'
+  ), claims as ( -- the rows of one statement share its time
+    select queue, minute, count(*) as n
+    from (select queue, minute, at from events where event = 'moved' group by queue, minute, at having sum(events) > 0) as statements
+    group by queue, minute
+  ), totals as (
+    insert into {schema}.queue_counters as q
+      (queue, enqueued, claimed, claims, completed, retried, expired, dead, fenced, dead_rows, replayed_rows, first_slot)
+    select g.queue,
+           coalesce(sum(g.events) filter (where g.event = 'enqueued'), 0),
+           coalesce(sum(g.events) filter (where g.event = 'moved'), 0) + sum(g.again),
+           coalesce((select sum(c.n) from claims c where c.queue = g.queue), 0),
+           coalesce(sum(g.events) filter (where g.event = 'completed'), 0),
+           coalesce(sum(g.events) filter (where g.event = 'retried'), 0),
+           coalesce(sum(g.events) filter (where g.event = 'expired'), 0),
+           coalesce(sum(g.events) filter (where g.event = 'dead'), 0),
+           coalesce(sum(g.events) filter (where g.event = 'fenced'), 0),
+           coalesce(sum(g.n) filter (where g.status = 'dead'), 0),
+           coalesce(sum(g.n) filter (where g.status = 'replayed'), 0),
+           least(min(g.slot) filter (where g.status = 'queued' and g.n > 0),
+                 -- as it stood before this fold: never too high
+                 (select s.slot from {schema}.job_slots s
+                  where s.queue = g.queue and s.status = 'queued'
+                    and s.slot >= (select o.first_slot from {schema}.queue_counters o where o.queue = g.queue)
+                  order by s.slot limit 1))
+    from gone g where g.event is distinct from 'suspect' group by g.queue
+    on conflict (queue) do update set
+      enqueued = q.enqueued + excluded.enqueued, claimed = q.claimed + excluded.claimed, claims = q.claims + excluded.claims,
+      completed = q.completed + excluded.completed, retried = q.retried + excluded.retried, expired = q.expired + excluded.expired,
+      dead = q.dead + excluded.dead, fenced = q.fenced + excluded.fenced,
+      dead_rows = q.dead_rows + excluded.dead_rows, replayed_rows = q.replayed_rows + excluded.replayed_rows,
+      first_slot = excluded.first_slot, touched_at = clock_timestamp()
+  ), took as (
+    select queue, minute, bucket::integer as bucket, sum(events) as n from events
+    where event = 'completed' and bucket is not null group by queue, minute, bucket
+  ), buckets as (
+    select tops.queue, tops.minute, array_agg(coalesce(took.n, 0)::integer order by i) as durations
+    from (select queue, minute, max(bucket) as top from took group by queue, minute) as tops
+    cross join lateral generate_series(0, tops.top) as i
+    left join took on took.queue = tops.queue and took.minute = tops.minute and took.bucket = i
+    group by tops.queue, tops.minute
+  ), history as (
+    insert into {schema}.queue_history as h
+      (minute, queue, enqueued, claimed, claims, completed, retried, expired, dead, fenced, durations)
+    select e.minute, e.queue,
+           coalesce(sum(e.events) filter (where e.event = 'enqueued'), 0),
+           coalesce(sum(e.events) filter (where e.event = 'moved'), 0) + sum(e.again),
+           coalesce((select c.n from claims c where c.queue = e.queue and c.minute = e.minute), 0),
+           coalesce(sum(e.events) filter (where e.event = 'completed'), 0),
+           coalesce(sum(e.events) filter (where e.event = 'retried'), 0),
+           coalesce(sum(e.events) filter (where e.event = 'expired'), 0),
+           coalesce(sum(e.events) filter (where e.event = 'dead'), 0),
+           coalesce(sum(e.events) filter (where e.event = 'fenced'), 0),
+           (select b.durations from buckets b where b.queue = e.queue and b.minute = e.minute)
+    from events e group by e.minute, e.queue
+    on conflict (minute, queue) do update set
+      enqueued = h.enqueued + excluded.enqueued, claimed = h.claimed + excluded.claimed, claims = h.claims + excluded.claims,
+      completed = h.completed + excluded.completed, retried = h.retried + excluded.retried, expired = h.expired + excluded.expired,
+      dead = h.dead + excluded.dead, fenced = h.fenced + excluded.fenced,
+      durations = {schema}.add_buckets(h.durations, excluded.durations)
+  )
+  select count(*), least(txid_snapshot_xmin(txid_current_snapshot()), case when count(*) >= p_limit then max(txid) end),
+         coalesce(bool_or(event = 'suspect'), false)
+  into v_taken, v_floor, v_suspect from gone;
+  update {schema}.counter_fold f
+  set floor = v_floor, mark = v_mark, folded_at = clock_timestamp(), suspect = f.suspect or v_suspect;
+  return v_taken >= p_limit;
+end $queuetop$;
+
+-- Once a minute, by the fold: the depth of every queue, and what is too old is dropped.
+create function {schema}.sample_depths(p_minute timestamptz) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $queuetop$
+declare
+  v_oldest timestamptz := p_minute - make_interval(days => {schema}.setting_number('history_days', 7, 1, 400));
+begin
+  insert into {schema}.history_minutes values (p_minute) on conflict do nothing;
+  insert into {schema}.queue_history as h (minute, queue, ready, scheduled, running)
+  select p_minute, queue, due, queued - due, running
+  from (select queue, coalesce(sum(n) filter (where status = 'due'), 0) as due,
+               coalesce(sum(n) filter (where status = 'queued' and attempts < max_attempts), 0) as queued,
+               coalesce(sum(n) filter (where status = 'running'), 0) as running
+        from {schema}.job_counts group by queue) as depths
+  where queued <> 0 or running <> 0
+  on conflict (minute, queue) do update set ready = excluded.ready, scheduled = excluded.scheduled, running = excluded.running;
+  delete from {schema}.queue_history h where h.ctid = any(array(
+    select o.ctid from {schema}.queue_history o where o.minute < v_oldest order by o.minute limit 5000));
+  delete from {schema}.history_minutes where minute < v_oldest;
+  delete from {schema}.job_counts where n = 0;
+  delete from {schema}.queue_counters q
+  where q.touched_at < v_oldest and q.dead_rows = 0 and q.replayed_rows = 0
+    and not exists (select from {schema}.job_counts c where c.queue = q.queue);
+  update {schema}.counter_fold set sampled_minute = p_minute;
+end $queuetop$;
+
+-- Called by claim, complete and the reaper when their own work is done. Costs a look at a sequence most of the time,
+-- folds a bounded step every fold_every_ms, never waits, never raises. Not in REPEATABLE READ or above (it would fail
+-- there), and not in a transaction that is already long: what it folds stays locked until the end of it.
+create function {schema}.fold_counters_step() returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $queuetop$
+declare
+  v_now bigint := floor(date_part('epoch', clock_timestamp()) * 1000);
+  v_minute timestamptz;
+  v_fold {schema}.counter_fold;
+begin
+  if abs(v_now + 30000 - pg_sequence_last_value(format('%I.fold_clock', {schema_literal})::regclass)) < 30000
+    or current_setting('transaction_isolation') <> 'read committed'
+    or clock_timestamp() - now() > interval '1 second' then
+    return;
+  end if;
+  begin
+    select * into v_fold from {schema}.counter_fold f for update skip locked;
+    if not found then return; end if;
+    perform setval(format('%I.fold_clock', {schema_literal}),
+                   v_now + {schema}.setting_number('fold_every_ms', 2000, 100, 60000));
+    if {schema}.fold_deltas(v_fold.mark, 2000) then
+      perform setval(format('%I.fold_clock', {schema_literal}), v_now); -- more is waiting: the next call goes on
+      return;
+    end if;
+    v_minute := to_timestamp(floor(date_part('epoch', clock_timestamp()) / 60) * 60);
+    if v_fold.sampled_minute is distinct from v_minute then
+      perform {schema}.sample_depths(v_minute);
+    end if;
+  exception when others then
+    raise log 'queuetop: folding the counters failed: % (%)', sqlerrm, sqlstate;
+  end;
+end $queuetop$;
+
+-- Compares the counters with the tables and mends them; one row for each figure that was wrong. Reads every row, so it is for
+-- `doctor --recount` and for the start on tables with rows. Nobody is locked out: truth and waiting deltas are read in one
+-- snapshot, and what is written is their difference, which holds whatever happens meanwhile.
+create function {schema}.recount_counters() returns table (queue text, figure text, counted bigint, truth bigint)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $queuetop$
+#variable_conflict use_column
+declare
+  v_mark bigint;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'recount_counters() needs READ COMMITTED, this transaction is %', upper(current_setting('transaction_isolation'))
+      using errcode = '25001', hint = 'Call it in a transaction of its own.';
+  end if;
+  select f.mark into v_mark from {schema}.counter_fold f for update; -- nobody folds until we are done
+  return query
+  with waiting as materialized (
+    select queue, status, attempts, max_attempts, slot, sum(n) as n from {schema}.counter_deltas
+    where status is not null group by queue, status, attempts, max_attempts, slot
+  ), real as materialized (
+    select queue, status, attempts, max_attempts, slot, count(*) as n
+    from (select queue, status,
+                 case when status = 'completed' then 0 else attempts end as attempts,
+                 case when status = 'completed' then 0 else max_attempts end as max_attempts,
+                 case status when 'queued' then {schema}.time_slot(run_at)
+                             when 'running' then {schema}.time_slot(lease_until) else 0 end as slot
+          from {schema}.jobs) as rows
+    group by queue, status, attempts, max_attempts, slot
+    union all
+    select queue, case when replayed_at is null then 'dead' else 'replayed' end, 0, 0, 0, count(*)
+    from {schema}.dead_letter_jobs group by 1, 2
+  ), wanted as materialized ( -- what must be folded so that it and the waiting deltas make the truth
+    select queue, status, attempts, max_attempts, slot, sum(n) as n
+    from (select * from real union all select queue, status, attempts, max_attempts, slot, -n from waiting) as parts
+    group by queue, status, attempts, max_attempts, slot
+  ), wanted_slots as materialized (
+    select queue, status, slot, sum(n) as n from wanted
+    where status = 'running' or (status = 'queued' and attempts < max_attempts)
+    group by queue, status, slot having sum(n) <> 0
+  ), wanted_counts as materialized (
+    select queue, status, attempts, max_attempts, sum(n)::bigint as n from wanted
+    where status not in ('dead', 'replayed') group by queue, status, attempts, max_attempts
+    union all
+    select queue, case status when 'queued' then 'due' else 'lapsed' end, 0, 0, sum(n)::bigint from wanted_slots
+    where slot < v_mark group by queue, status
+  ), wanted_queues as materialized (
+    select names.queue, coalesce(d.dead, 0) as dead, coalesce(d.replayed, 0) as replayed, s.first_slot
+    from (select queue from {schema}.queue_counters union select queue from wanted) as names
+    left join (select queue, sum(n) filter (where status = 'dead') as dead, sum(n) filter (where status = 'replayed') as replayed
+               from wanted group by queue) as d using (queue)
+    left join (select queue, min(slot) as first_slot from wanted_slots where status = 'queued' group by queue) as s using (queue)
+  ), put_counts as (
+    insert into {schema}.job_counts as c select * from wanted_counts
+    on conflict (queue, status, attempts, max_attempts) do update set n = excluded.n where c.n <> excluded.n
+  ), drop_counts as (
+    delete from {schema}.job_counts c where not exists (
+      select from wanted_counts w where (w.queue, w.status, w.attempts, w.max_attempts) = (c.queue, c.status, c.attempts, c.max_attempts))
+  ), put_slots as (
+    insert into {schema}.job_slots as s select * from wanted_slots
+    on conflict (queue, status, slot) do update set n = excluded.n where s.n <> excluded.n
+  ), drop_slots as (
+    delete from {schema}.job_slots s where not exists (
+      select from wanted_slots w where (w.queue, w.status, w.slot) = (s.queue, s.status, s.slot))
+  ), put_queues as (
+    insert into {schema}.queue_counters as q (queue, dead_rows, replayed_rows, first_slot)
+    select * from wanted_queues
+    on conflict (queue) do update
+    set dead_rows = excluded.dead_rows, replayed_rows = excluded.replayed_rows, first_slot = excluded.first_slot
+  ), counted as (
+    select queue, status as figure, sum(n)::bigint as n from {schema}.job_counts group by queue, status
+    union all select queue, 'dead', dead_rows from {schema}.queue_counters
+    union all select queue, 'replayed', replayed_rows from {schema}.queue_counters
+  ), right_ones as (
+    select queue, status as figure, sum(n)::bigint as n from wanted_counts group by queue, status
+    union all select queue, 'dead', dead::bigint from wanted_queues
+    union all select queue, 'replayed', replayed::bigint from wanted_queues
+  ), still_waiting as (
+    select queue, status as figure, sum(n)::bigint as n from waiting group by queue, status
+  )
+  select queue, figure, coalesce(c.n, 0) + coalesce(w.n, 0), coalesce(r.n, 0) + coalesce(w.n, 0)
+  from counted c full join right_ones r using (queue, figure) left join still_waiting w using (queue, figure)
+  where coalesce(c.n, 0) <> coalesce(r.n, 0)
+  order by queue, figure;
+  update {schema}.counter_fold set suspect = false;
+end $queuetop$;
+
+-- One queue's counters beside its rows, reading at most p_cap of them a figure: the slow check of the dashboard and of doctor
+-- (nothing counts under session_replication_role = replica or with the triggers disabled). Rows only where they differ.
+create function {schema}.counter_drift(p_queue text, p_cap integer default 20000)
+returns table (figure text, counted bigint, truth bigint)
+language sql stable security definer set search_path = pg_catalog, pg_temp as $queuetop$
+  with counted as (
+    select status as figure, sum(n)::bigint as n
+    from (select status, n from {schema}.job_counts where queue = p_queue and status in ('queued', 'running')
+          union all
+          select status, n from {schema}.counter_deltas
+          where queue = p_queue and status in ('queued', 'running')
+            and txid >= (select {schema}.counter_floor())) as parts
+    group by status
+  ), real as (
+    select 'queued' as figure, (select count(*) from (
+      select from {schema}.jobs where queue = p_queue and status = 'queued' limit p_cap) as rows) as n
+    union all
+    select 'running', (select count(*) from (
+      select from {schema}.jobs where queue = p_queue and status = 'running' limit p_cap) as rows)
+  )
+  select figure, coalesce(c.n, 0), r.n from real r left join counted c using (figure)
+  where (r.n < p_cap and coalesce(c.n, 0) <> r.n) or (r.n >= p_cap and coalesce(c.n, 0) < r.n)
+$queuetop$;
+
+-- The triggers have counted since V3; rows that were there before are counted now.
+select {schema}.recount_counters();

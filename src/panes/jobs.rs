@@ -1,0 +1,221 @@
+//! The jobs behind any number: one page of rows at a time, paged by key. The screen stays on its page and the cursor on
+//! its job while rows come and go.
+//!
+//! ```text
+//!     job       queue     state    tries  due           worker   error
+//! ▸●✗ 8c1f…e2   webhooks  expired    3/8  4m12s ago     7f3a…01  timeout connecting to smtp.example
+//! ```
+
+mod cells;
+
+use std::time::Duration;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::parts::{Cursor, Grid, Move, dim_if_stale, movement, say};
+use super::{Ask, Ctx, Pane};
+use crate::fmt;
+use crate::keymap::{Command, Scope};
+use crate::model::{Job, JobFilter, JobRef, Page, PageCursor, PageRequest, Reading, Sort, StateFilter, Time};
+use crate::text::Safe;
+
+pub(super) use cells::tries;
+
+/// Rows of one page.
+const PAGE: u32 = 200;
+/// How long a page may be on its way.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A list of jobs.
+#[derive(Debug, Default)]
+pub struct Jobs {
+    filter: JobFilter,
+    /// Where each page before this one began, and this one: the way back.
+    starts: Vec<Option<PageCursor>>,
+    page: Option<Page>,
+    /// The latest reading failed, in words.
+    trouble: Option<String>,
+    /// Where the cursor goes when the page that was asked for comes.
+    arrive: Option<Move>,
+    /// When another page was asked for that has not come yet, by the server's clock.
+    asked_at: Option<Time>,
+    cursor: Cursor<JobRef>,
+}
+
+impl Jobs {
+    /// A new list from the top: answers with the page to read.
+    pub fn open(&mut self, filter: JobFilter) -> PageRequest {
+        *self = Self { filter, arrive: Some(Move::First), ..Self::default() };
+        self.request()
+    }
+
+    /// The same rows again; `None` while a page is on its way. A page that does not come is asked for again.
+    #[must_use]
+    pub fn refresh(&self, ctx: &Ctx<'_>) -> Option<PageRequest> {
+        let waits = self.asked_at.is_some_and(|at| ctx.now >= at && ctx.now < at.plus(PATIENCE));
+        (!waits).then(|| self.request())
+    }
+
+    /// The page that is on screen.
+    fn request(&self) -> PageRequest {
+        let after = self.starts.last().cloned().flatten();
+        PageRequest { filter: self.filter.clone(), sort: Sort::Natural, after, limit: PAGE }
+    }
+
+    /// What the list shows.
+    #[must_use]
+    pub fn filter(&self) -> &JobFilter {
+        &self.filter
+    }
+
+    /// The page could not be read; the rows on screen stay.
+    pub fn on_page_failed(&mut self, request: &PageRequest, reason: &str) {
+        if *request == self.request() {
+            self.asked_at = None;
+            self.trouble = Some(reason.to_owned());
+        }
+    }
+
+    fn rows(&self) -> &[Job] {
+        self.page.as_ref().and_then(|page| page.jobs.value()).map_or(&[], Vec::as_slice)
+    }
+
+    /// Past the last row comes the next page, before the first the one before.
+    fn turn(&mut self, step: Move, now: Time) -> Option<Ask> {
+        let at = self.rows().iter().position(|job| Some(&job.at) == self.cursor.key())?;
+        let next = self.page.as_ref().and_then(|page| page.next.clone());
+        match step {
+            Move::By(1) | Move::Pages(1) if at + 1 == self.rows().len() => {
+                self.starts.push(Some(next?));
+                self.arrive = Some(Move::First);
+            }
+            Move::By(-1) | Move::Pages(-1) if at == 0 => {
+                self.starts.pop()?;
+                self.arrive = Some(Move::Last);
+            }
+            _ => return None,
+        }
+        self.asked_at = Some(now);
+        Some(Ask::Read(self.request()))
+    }
+
+    fn table(&mut self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let Some(page) = &self.page else { return };
+        let rows = page.jobs.value().map_or(&[] as &[Job], Vec::as_slice);
+        let at = self.cursor.settle(rows.iter().map(|job| &job.at));
+        let body = Rect { y: area.y + 1, height: area.height - 1, ..area };
+        let top = self.cursor.scroll(usize::from(body.height), rows.len());
+        let columns = cells::columns(self.filter.queue.is_some(), ctx.times);
+        let grid = Grid::new(&columns, area.width);
+        grid.head(buf, area, &columns, None, ctx.theme);
+        for (line, (index, job)) in (0..body.height).zip(rows.iter().enumerate().skip(top)) {
+            let here = at == Some(index);
+            grid.row(buf, body, line, &columns, &cells::row(job, ctx, here));
+            if here && ctx.focused {
+                buf.set_style(Rect { y: body.y + line, height: 1, ..body }, ctx.theme.cursor);
+            }
+        }
+    }
+
+    fn empty_words(&self) -> String {
+        match (&self.filter.text, &self.page) {
+            _ if self.trouble.is_some() => {
+                format!("jobs could not be read: {}", Safe::first_line(self.trouble.as_deref().unwrap_or_default()))
+            }
+            (_, None) => "reading jobs".to_owned(),
+            (_, Some(page)) if matches!(page.jobs, Reading::Denied) => "jobs: denied for this role".to_owned(),
+            (_, Some(page)) if page.jobs.value().is_none() => "jobs: not known".to_owned(),
+            (Some(text), _) => format!("no {} contains \"{}\"", self.kind(), Safe::new(text)),
+            (None, _) => format!("no {}", self.kind()),
+        }
+    }
+
+    /// `live jobs of emails`, `dead jobs`.
+    fn kind(&self) -> String {
+        let state = match self.filter.state {
+            StateFilter::Live => "live",
+            StateFilter::Only(state) => state.as_str(),
+        };
+        let queue = self.filter.queue.as_ref().map(|id| format!(" of {}", Safe::new(&id.name).truncate(24)));
+        format!("{state} jobs{}", queue.unwrap_or_default())
+    }
+}
+
+impl Pane for Jobs {
+    fn name(&self) -> &'static str {
+        "jobs"
+    }
+
+    fn title(&self, ctx: &Ctx<'_>) -> String {
+        let text = self.filter.text.as_ref().map(|text| format!(" with \"{}\"", Safe::new(text).truncate(24)));
+        let mut parts = vec![format!("JOBS  {}{}", self.kind(), text.unwrap_or_default())];
+        if let Some(page) = &self.page {
+            let rows = fmt::count(self.rows().len() as u64);
+            let more = if page.next.is_some() { "+" } else { "" };
+            parts.push(match self.starts.len() {
+                0 => format!("{rows}{more}"),
+                before => format!("page {}, {rows}{more} here", before + 1),
+            });
+            parts.extend((!ctx.marks.is_empty()).then(|| format!("{} marked", ctx.marks.len())));
+            parts.push(format!("read {}", ctx.ago(page.taken_at)));
+            parts.extend(page.note.as_ref().map(|note| Safe::first_line(note).into()));
+        }
+        parts.extend(self.trouble.as_ref().map(|why| format!("not read again: {}", Safe::first_line(why))));
+        parts.join(" · ")
+    }
+
+    fn scopes(&self) -> &'static [Scope] {
+        &[Scope::Jobs, Scope::List]
+    }
+
+    fn on_command(&mut self, command: Command, ctx: &Ctx<'_>) -> Option<Ask> {
+        if let Some(step) = movement(command) {
+            if let Some(ask) = self.turn(step, ctx.now) {
+                return Some(ask);
+            }
+            let rows: Vec<JobRef> = self.rows().iter().map(|job| job.at.clone()).collect();
+            self.cursor.step(rows.iter(), step);
+            return None;
+        }
+        let rows: Vec<&Job> = self.rows().iter().collect();
+        if command == Command::MarkRange { ctx.mark_range(&rows, self.cursor.key()) } else { None }
+    }
+
+    fn current_job<'a>(&'a self, _ctx: &Ctx<'a>) -> Option<&'a Job> {
+        self.rows().iter().find(|job| Some(&job.at) == self.cursor.key())
+    }
+
+    fn on_page(&mut self, page: &Page) {
+        if page.request != self.request() {
+            // An answer to a question that is no longer asked.
+            return;
+        }
+        (self.trouble, self.asked_at) = (None, None);
+        if page.jobs.value().is_some_and(Vec::is_empty) && !self.starts.is_empty() {
+            // The page is gone: step back, and the next reading fills it.
+            self.starts.pop();
+            self.arrive = Some(Move::Last);
+            return;
+        }
+        self.page = Some(page.clone());
+        let rows: Vec<JobRef> = self.rows().iter().map(|job| job.at.clone()).collect();
+        match self.arrive.take() {
+            Some(step) => self.cursor.step(rows.iter(), step),
+            None => drop(self.cursor.settle(rows.iter())),
+        }
+    }
+
+    fn render(&mut self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let area = area.intersection(buf.area);
+        if area.is_empty() {
+            return;
+        }
+        if self.rows().is_empty() {
+            say(buf, area, ctx.theme, &self.empty_words());
+        } else {
+            self.table(area, buf, ctx);
+        }
+        dim_if_stale(buf, area, ctx);
+    }
+}

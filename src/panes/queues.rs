@@ -1,0 +1,174 @@
+//! Queue depth: every queue with its numbers, worst first. The queue under the cursor is the one that other panes follow.
+//!
+//! ```text
+//!     queue             ready  sched  run  exp  exh oldest  in/s done/s retry/s dead/s drains trend
+//! ▸▲ webhooks             12      -    4    3    -  4m12s   0.4    0.1       -      -  never ▁▁▂▂▃▄▅▆▇█
+//! ```
+
+mod cells;
+mod rank;
+
+use std::time::Duration;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::parts::{Cell, Column, Cursor, Grid, dim_if_stale, movement, say};
+use super::{Ask, Ctx, Pane};
+use crate::fmt;
+use crate::keymap::{Command, Scope};
+use crate::model::{JobFilter, QueueId, QueueStats, Snapshot, StateFilter, Time};
+use crate::text::Safe;
+use crate::theme;
+use cells::COLUMNS;
+use rank::Order;
+
+/// Rows change places at most this often, so that a line can be read.
+const RESORT: Duration = Duration::from_secs(5);
+
+/// The table of queues.
+#[derive(Debug, Default)]
+pub struct Queues {
+    order: Order,
+    /// The queues in the order of the screen.
+    rows: Vec<QueueId>,
+    /// The server's time when they were sorted.
+    sorted_at: Option<Time>,
+    cursor: Cursor<QueueId>,
+}
+
+impl Queues {
+    /// The queue under the cursor, as long as it exists.
+    fn current(&self, ctx: &Ctx<'_>) -> Option<&QueueId> {
+        self.cursor.key().filter(|id| self.shown(ctx).contains(id))
+    }
+
+    /// Rows that the filter lets through.
+    fn shown(&self, ctx: &Ctx<'_>) -> Vec<&QueueId> {
+        let wanted = ctx.filter.to_lowercase();
+        self.rows.iter().filter(|id| wanted.is_empty() || id.name.to_lowercase().contains(&wanted)).collect()
+    }
+
+    fn sort(&mut self, snapshot: &Snapshot) {
+        let mut queues: Vec<&QueueStats> = snapshot.queues.iter().collect();
+        self.order.sort(&mut queues, snapshot.taken_at);
+        self.rows = queues.into_iter().map(|q| q.id.clone()).collect();
+        self.sorted_at = Some(snapshot.taken_at);
+    }
+
+    /// The same order as before, with queues that came at the end and without those that went.
+    fn keep_order(&mut self, snapshot: &Snapshot) {
+        self.rows.retain(|id| snapshot.queue(id).is_some());
+        if self.rows.len() < snapshot.queues.len() {
+            self.sort(snapshot);
+        }
+    }
+
+    fn table(&mut self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>, snapshot: &Snapshot) {
+        let rows: Vec<QueueId> = self.shown(ctx).into_iter().cloned().collect();
+        let at = self.cursor.settle(rows.iter());
+        let (body, columns) = (Rect { y: area.y + 1, height: area.height - 1, ..area }, columns_for(snapshot));
+        let top = self.cursor.scroll(usize::from(body.height), rows.len());
+        let grid = Grid::new(&columns, area.width);
+        grid.head(buf, area, &columns, cells::sorted_column(self.order), ctx.theme);
+        let several =
+            snapshot.queues.iter().any(|q| Some(q.id.backend) != snapshot.queues.first().map(|q| q.id.backend));
+        let trend = grid.width_of(cells::TREND).unwrap_or(0);
+        for (line, (index, id)) in (0..body.height).zip(rows.iter().enumerate().skip(top)) {
+            let Some(queue) = snapshot.queue(id) else { continue };
+            let mut row = cells::row(queue, ctx, trend, several);
+            let here = at == Some(index);
+            if here {
+                row.signs[0] = Cell::new(theme::CURSOR, ctx.theme.accent);
+            }
+            grid.row(buf, body, line, &columns, &row);
+            if here && ctx.focused {
+                buf.set_style(Rect { y: body.y + line, height: 1, ..body }, ctx.theme.cursor);
+            }
+        }
+    }
+}
+
+/// The columns, the first as wide as the longest name where there is room.
+fn columns_for(snapshot: &Snapshot) -> [Column; 13] {
+    let mut columns = COLUMNS;
+    let longest = snapshot.queues.iter().map(|q| Safe::new(&q.id.name).width() + 7).max().unwrap_or(0);
+    if let Some(name) = columns.first_mut() {
+        name.most = name.most.min(u16::try_from(longest).unwrap_or(u16::MAX));
+    }
+    columns
+}
+
+impl Pane for Queues {
+    fn name(&self) -> &'static str {
+        "queues"
+    }
+
+    fn title(&self, ctx: &Ctx<'_>) -> String {
+        let Some(snapshot) = ctx.snapshot else { return "QUEUES".to_owned() };
+        let shown = self.shown(ctx).len();
+        let all = snapshot.queues.len();
+        let count = if shown == all { fmt::count(all as u64) } else { format!("{shown} of {all}") };
+        let range = fmt::span(i64::try_from(ctx.range.as_secs()).unwrap_or(i64::MAX));
+        format!("QUEUES  {count}, {}  · trend of ready and scheduled jobs, {range}", self.order.words())
+    }
+
+    fn scopes(&self) -> &'static [Scope] {
+        &[Scope::Queues, Scope::List]
+    }
+
+    fn on_command(&mut self, command: Command, ctx: &Ctx<'_>) -> Option<Ask> {
+        if let Some(step) = movement(command) {
+            let rows: Vec<QueueId> = self.shown(ctx).into_iter().cloned().collect();
+            self.cursor.step(rows.iter(), step);
+            return self.current(ctx).cloned().map(Ask::Follow);
+        }
+        match command {
+            Command::Sort => {
+                self.order = self.order.next();
+                self.sort(ctx.snapshot?);
+                None
+            }
+            Command::Inspect => {
+                let queue = Some(self.current(ctx)?.clone());
+                Some(Ask::ShowJobs(JobFilter { queue, state: StateFilter::Live, text: None }))
+            }
+            _ => None,
+        }
+    }
+
+    fn current_queue(&self, ctx: &Ctx<'_>) -> Option<QueueId> {
+        self.current(ctx).cloned()
+    }
+
+    fn on_snapshot(&mut self, ctx: &Ctx<'_>) {
+        let Some(snapshot) = ctx.snapshot else { return };
+        let due = self.sorted_at.is_none_or(|at| snapshot.taken_at >= at.plus(RESORT) || snapshot.taken_at < at);
+        if due {
+            self.sort(snapshot);
+        } else {
+            self.keep_order(snapshot);
+        }
+        let rows: Vec<QueueId> = self.shown(ctx).into_iter().cloned().collect();
+        self.cursor.settle(rows.iter());
+    }
+
+    fn render(&mut self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let area = area.intersection(buf.area);
+        if area.is_empty() {
+            return;
+        }
+        match ctx.snapshot {
+            None => say(buf, area, ctx.theme, "waiting for the first reading"),
+            Some(snapshot) if snapshot.queues.is_empty() => {
+                say(buf, area, ctx.theme, "no queues yet: select enqueue_job('emails', '{}')");
+            }
+            Some(_) if self.shown(ctx).is_empty() => {
+                let words = format!("no queue contains \"{}\"", Safe::new(ctx.filter));
+                say(buf, area, ctx.theme, &words);
+            }
+            Some(snapshot) => self.table(area, buf, ctx, snapshot),
+        }
+        dim_if_stale(buf, area, ctx);
+    }
+}

@@ -1,0 +1,122 @@
+//! The columns of the table of queues and what stands in them.
+
+use ratatui::style::Style;
+
+use crate::fmt::{self, Figure, Tone, whole_seconds};
+use crate::model::{BackendKind, Drain, QueueStats, Reading};
+use crate::panes::Ctx;
+use crate::panes::parts::{Cell, Column, Row, Window, spark, style_of};
+use crate::text::Safe;
+use crate::theme::{self, Theme};
+
+use super::rank::{self, Concern, Order};
+
+/// In the order of the screen; the ranks say which go first where there is less room.
+pub(super) const COLUMNS: [Column; 13] = [
+    Column::words("queue", 10, 32, 0),
+    Column::number("ready", 7, 1),
+    Column::number("sched", 6, 5),
+    Column::number("run", 4, 4),
+    Column::number("exp", 4, 3),
+    Column::number("exh", 4, 6),
+    Column::number("oldest", 6, 2),
+    Column::number("in/s", 5, 8),
+    Column::number("done/s", 6, 9),
+    Column::number("retry/s", 7, 11),
+    Column::number("dead/s", 6, 12),
+    Column::number("drains", 6, 7),
+    Column::words("trend", 6, 24, 10),
+];
+
+/// Position of the trend in [`COLUMNS`].
+pub(super) const TREND: usize = 12;
+
+/// The column that an order sorts by; worst first is none of them.
+pub(super) const fn sorted_column(order: Order) -> Option<usize> {
+    match order {
+        Order::Worst => None,
+        Order::Name => Some(0),
+        Order::Ready => Some(1),
+        Order::Running => Some(3),
+        Order::Oldest => Some(6),
+        Order::Inflow => Some(7),
+        Order::Dead => Some(10),
+    }
+}
+
+/// One row. `trend` is the width of the trend column, `several` tells that queues of more than one kind are shown.
+pub(super) fn row(queue: &QueueStats, ctx: &Ctx<'_>, trend: u16, several: bool) -> Row {
+    let theme = ctx.theme;
+    let concern = rank::concern(queue, ctx.now);
+    let number = |at: usize, reading: &Reading<u64>| {
+        Cell::figure(Figure::count(reading, COLUMNS.get(at).map_or(0, |c| usize::from(c.width))), theme)
+    };
+    let rate = |reading: &Reading<f64>| Cell::figure(Figure::rate(reading, 6), theme);
+    let mut oldest = Cell::figure(Figure::age(&queue.oldest_ready_seconds(ctx.now), 6), theme);
+    if concern > Concern::None && rank::wait(queue, ctx.now) > rank::LONG_WAIT {
+        oldest.style = theme.warn;
+    }
+    let cells = vec![
+        name(queue, theme, several),
+        number(1, &queue.ready),
+        number(2, &queue.scheduled),
+        number(3, &queue.running),
+        alarming(number(4, &queue.expired), &queue.expired, theme.act),
+        alarming(number(5, &queue.exhausted), &queue.exhausted, theme.warn),
+        oldest,
+        rate(&queue.rates.enqueued),
+        rate(&queue.rates.completed),
+        rate(&queue.rates.retried),
+        rate(&queue.rates.dead),
+        drains(queue, theme),
+        Cell::new(depth_trend(queue, ctx, trend), theme.text),
+    ];
+    Row { signs: [Cell::default(), sign(queue, concern, theme)], cells }
+}
+
+fn name(queue: &QueueStats, theme: &Theme, several: bool) -> Cell {
+    let name = Safe::new(&queue.id.name);
+    let text = if several && queue.id.backend == BackendKind::Pgmq { format!("{name} (pgmq)") } else { name.into() };
+    Cell::new(if text.is_empty() { "''".to_owned() } else { text }, theme.text)
+}
+
+/// A count that must be zero.
+fn alarming(cell: Cell, count: &Reading<u64>, style: Style) -> Cell {
+    if count.get().is_some_and(|n| n > 0) { Cell { style, ..cell } } else { cell }
+}
+
+fn sign(queue: &QueueStats, concern: Concern, theme: &Theme) -> Cell {
+    match concern {
+        Concern::Act => Cell::new(theme::ATTENTION, theme.act),
+        _ if queue.paused == Some(true) => Cell::new(theme::PAUSED, theme.warn),
+        Concern::Look => Cell::new(theme::ATTENTION, theme.warn),
+        Concern::None if matches!(queue.ready, Reading::About(_)) => Cell::new(theme::ESTIMATED, theme.quiet),
+        Concern::None => Cell::default(),
+    }
+}
+
+/// Until when nothing is ready any more.
+fn drains(queue: &QueueStats, theme: &Theme) -> Cell {
+    let reading = queue.drain();
+    let Some(drain) = reading.get() else {
+        return Cell::figure(Figure::count(&reading.map(|_| 0), 6), theme);
+    };
+    let quiet = style_of(Tone::Quiet, theme);
+    match drain {
+        Drain::Empty => Cell::new(fmt::ZERO, quiet),
+        Drain::Within(seconds) => Cell::new(fmt::age(whole_seconds(seconds)), theme.text),
+        Drain::Steady => Cell::new("steady", quiet),
+        Drain::Never => Cell::new("never", theme.warn),
+        Drain::Paused => Cell::new("paused", theme.warn),
+    }
+}
+
+/// How the depth went, over the time range of all charts.
+fn depth_trend(queue: &QueueStats, ctx: &Ctx<'_>, width: u16) -> String {
+    let window = Window::new(ctx.now, ctx.range, usize::from(width));
+    let series = ctx.history.series(&queue.id);
+    match (window, series) {
+        (Some(window), Some(series)) => spark(&window.depths(series)),
+        _ => String::new(),
+    }
+}
