@@ -1,6 +1,6 @@
 //! The text of a reading: honest about how it is known, and never wider than its column where that can be.
 
-use super::{NOT_APPLICABLE, UNKNOWN, ZERO, age, count, count_within, rate, short, short_within};
+use super::{NOT_APPLICABLE, UNKNOWN, ZERO, age, count_within, rate, short, short_within};
 use crate::model::{Known, Reading};
 
 /// How loud a figure is drawn. The theme knows what each looks like.
@@ -50,12 +50,11 @@ impl Figure {
         Self::of(reading, columns, |seconds| seconds.map_or_else(|| ZERO.to_owned(), |s| age(whole_seconds(s))))
     }
 
-    /// A count in running text, with every digit: `12,403`, `0`, `10,000+`.
+    /// A count in running text, with every digit where a human would read them: `12,403`, `0`, `10,000+`.
     #[must_use]
     pub fn words(reading: &Reading<u64>) -> String {
-        let figure =
-            Self::of(reading, usize::MAX, |n| if reading.known() == Known::About { short(*n) } else { count(*n) });
-        figure.text
+        let text = |n| if reading.known() == Known::About { short(n) } else { count_within(n, 15) };
+        Self::of(reading, usize::MAX, |n| text(*n)).text
     }
 
     fn of<T>(reading: &Reading<T>, columns: usize, text: impl FnOnce(&T) -> String) -> Self {

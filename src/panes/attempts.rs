@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 
 use super::parts::{dim_if_stale, put, say};
 use super::{Ask, Ctx, Pane};
-use crate::fmt::{self, Figure};
+use crate::fmt::Figure;
 use crate::keymap::{Command, Scope};
 use crate::model::Reading;
 use crate::text::{self, Side};
@@ -30,26 +30,23 @@ struct Bar {
     jobs: u64,
 }
 
-/// Live jobs by attempts, over all the queues that are followed.
-fn distribution(ctx: &Ctx<'_>) -> Reading<BTreeMap<u32, u64>> {
+/// Live jobs by attempts, over all the queues that are followed, and how well they are known.
+fn distribution(ctx: &Ctx<'_>) -> (Reading<()>, BTreeMap<u32, u64>) {
     let mut jobs = BTreeMap::new();
-    let mut known: Option<Reading<()>> = None;
-    for queue in ctx.stats() {
-        let mine = match &queue.attempts {
-            Reading::Exact(_) => Reading::Exact(()),
-            Reading::AtLeast(_) => Reading::AtLeast(()),
-            Reading::About(_) => Reading::About(()),
-            Reading::Stale(_) => Reading::Stale(()),
-            Reading::Denied => Reading::Denied,
-            Reading::Unknown => Reading::Unknown,
-            Reading::NotApplicable => Reading::NotApplicable,
-        };
-        known = Some(known.map_or(mine, |before| before.combine(mine, |(), ()| ())));
-        for (attempts, count) in queue.attempts.value().into_iter().flatten() {
-            add(&mut jobs, u32::try_from(*attempts).unwrap_or(0), *count);
-        }
+    for (attempts, count) in ctx.stats().filter_map(|q| q.attempts.value()).flatten() {
+        add(&mut jobs, u32::try_from(*attempts).unwrap_or(0), *count);
     }
-    known.unwrap_or_default().map(|()| jobs)
+    // The knowledge of a sum is that of its parts; the values play no part in it.
+    let known = ctx.count(|queue| match &queue.attempts {
+        Reading::Exact(_) => Reading::Exact(0),
+        Reading::AtLeast(_) => Reading::AtLeast(0),
+        Reading::About(_) => Reading::About(0),
+        Reading::Stale(_) => Reading::Stale(0),
+        Reading::Denied => Reading::Denied,
+        Reading::Unknown => Reading::Unknown,
+        Reading::NotApplicable => Reading::NotApplicable,
+    });
+    (known.map(|_| ()), jobs)
 }
 
 fn add(map: &mut BTreeMap<u32, u64>, attempts: u32, jobs: u64) {
@@ -106,7 +103,7 @@ impl Bar {
         put(buf, area, row, &label, theme.quiet);
         let left = u16::try_from(scale.label + 2).unwrap_or(u16::MAX);
         let room = Rect { x: area.x.saturating_add(left), width: area.width.saturating_sub(left), ..area };
-        let number = if self.jobs == 0 { fmt::ZERO.to_owned() } else { fmt::count_within(self.jobs, 9) };
+        let number = Figure::count(&scale.known.map(|()| self.jobs), 9).text;
         let words = self.words(scale.limit);
         let widest = usize::from(room.width).saturating_sub(number.len() + 1);
         let length = bar_length(self.jobs, scale.most, widest.min(40));
@@ -136,6 +133,7 @@ impl Bar {
 /// What all bars share.
 struct Scale<'a> {
     ctx: &'a Ctx<'a>,
+    known: Reading<()>,
     limit: Option<u32>,
     most: u64,
     label: usize,
@@ -158,10 +156,9 @@ impl Pane for Attempts {
     fn title(&self, ctx: &Ctx<'_>) -> String {
         let cliff = ctx.count(|q| q.last_attempt);
         let cliff = match cliff.get() {
-            Some(0) => String::new(),
-            None if matches!(cliff, Reading::NotApplicable) => String::new(),
-            Some(1) => " · 1 dies at its next failure".to_owned(),
-            _ => format!(" · {} die at their next failure", Figure::words(&cliff)),
+            None | Some(0) => String::new(),
+            Some(1) if cliff == Reading::Exact(1) => " · 1 dies at its next failure".to_owned(),
+            Some(_) => format!(" · {} die at their next failure", Figure::words(&cliff)),
         };
         format!("ATTEMPTS  live jobs of {}{cliff}", ctx.followed())
     }
@@ -179,20 +176,21 @@ impl Pane for Attempts {
         if area.is_empty() {
             return;
         }
-        let reading = distribution(ctx);
-        match reading.value() {
+        let (known, jobs) = distribution(ctx);
+        match known.value().map(|()| &jobs) {
             _ if ctx.snapshot.is_none() => say(buf, area, ctx.theme, "waiting for the first reading"),
-            None if matches!(reading, Reading::Denied) => say(buf, area, ctx.theme, "attempts: denied for this role"),
+            None if matches!(known, Reading::Denied) => say(buf, area, ctx.theme, "attempts: denied for this role"),
             None => say(buf, area, ctx.theme, "attempts: not known"),
             Some(jobs) if jobs.values().all(|n| *n == 0) => {
-                say(buf, area, ctx.theme, &format!("no live jobs in {}", ctx.followed()));
+                let place = if ctx.queue.is_some() { ctx.followed() } else { "any queue".to_owned() };
+                say(buf, area, ctx.theme, &format!("no live jobs in {place}"));
             }
             Some(jobs) => {
                 let limit = limit(ctx);
                 let bars = bars(jobs, limit, area.height);
                 let most = bars.iter().map(|bar| bar.jobs).max().unwrap_or(0);
                 let label = bars.iter().map(|bar| bar.label().len()).max().unwrap_or(0);
-                let scale = Scale { ctx, limit, most, label };
+                let scale = Scale { ctx, known, limit, most, label };
                 for (row, bar) in (0..area.height).zip(&bars) {
                     bar.draw(buf, area, row, &scale);
                 }

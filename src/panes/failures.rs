@@ -109,8 +109,10 @@ impl Pane for FailuresPane {
     fn title(&self, ctx: &Ctx<'_>) -> String {
         let title = format!("FAILURES  {}", ctx.followed());
         let Some(failures) = ctx.snapshot.map(|s| &s.failures) else { return title };
-        let (failed, dead) = (Figure::words(&failures.failed_15m), Figure::words(&failures.dead_1h));
-        format!("{title} · in all: {failed} failed in 15m, {dead} died in 1h")
+        let part = |count: &Reading<u64>, what| count.value().map(|_| format!("{} {what}", Figure::words(count)));
+        let parts = [part(&failures.failed_15m, "failed in 15m"), part(&failures.dead_1h, "died in 1h")];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { title } else { format!("{title} · in all: {}", parts.join(", ")) }
     }
 
     fn scopes(&self) -> &'static [Scope] {

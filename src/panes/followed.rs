@@ -24,13 +24,34 @@ impl<'a> Ctx<'a> {
         history.queues().filter(move |id| queue.is_none_or(|q| q == *id)).filter_map(|id| history.series(id))
     }
 
-    /// A rate of the queue that is followed, or the sum of all; unknown without a reading.
+    /// A rate of the queue that is followed, or the sum of all.
     pub(super) fn rate(&self, pick: fn(&Rates) -> Reading<f64>) -> Reading<f64> {
-        self.stats().map(|q| pick(&q.rates)).reduce(|a, b| a.combine(b, |a, b| a + b)).unwrap_or_default()
+        self.total(self.stats().map(|q| pick(&q.rates)), 0.0, |a, b| a + b)
     }
 
-    /// A count of the queue that is followed, or the sum of all; unknown without a reading.
+    /// A count of the queue that is followed, or the sum of all.
     pub(super) fn count(&self, pick: fn(&QueueStats) -> Reading<u64>) -> Reading<u64> {
-        self.stats().map(pick).reduce(|a, b| a.combine(b, u64::saturating_add)).unwrap_or_default()
+        self.total(self.stats().map(pick), 0, u64::saturating_add)
+    }
+
+    /// The sum of what is known. Where a part is missing it is at least so much; where all are, that is said. A database
+    /// without queues has a true zero; a queue that is followed and gone has nothing.
+    fn total<T: Copy>(&self, parts: impl Iterator<Item = Reading<T>>, zero: T, join: fn(T, T) -> T) -> Reading<T> {
+        let mut sum: Option<Reading<T>> = None;
+        let mut missing: Option<Reading<T>> = None;
+        for part in parts {
+            if matches!(part, Reading::Denied | Reading::Unknown) {
+                missing = missing.or(Some(part));
+            } else {
+                sum = Some(sum.map_or(part, |before| before.combine(part, join)));
+            }
+        }
+        match (sum, missing) {
+            (Some(Reading::Exact(known)), Some(_)) => Reading::AtLeast(known),
+            (Some(Reading::NotApplicable) | None, Some(missing)) => missing,
+            (Some(sum), _) => sum,
+            (None, None) if self.snapshot.is_some() && self.queue.is_none() => Reading::Exact(zero),
+            (None, None) => Reading::Unknown,
+        }
     }
 }

@@ -153,10 +153,10 @@ impl Pane for Jobs {
         if let Some(page) = &self.page {
             let rows = fmt::count(self.rows().len() as u64);
             let more = if page.next.is_some() { "+" } else { "" };
-            parts.push(match self.starts.len() {
+            parts.extend(page.jobs.value().map(|_| match self.starts.len() {
                 0 => format!("{rows}{more}"),
                 before => format!("page {}, {rows}{more} here", before + 1),
-            });
+            }));
             parts.extend((!ctx.marks.is_empty()).then(|| format!("{} marked", ctx.marks.len())));
             parts.push(format!("read {}", ctx.ago(page.taken_at)));
             parts.extend(page.note.as_ref().map(|note| Safe::first_line(note).into()));

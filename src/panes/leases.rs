@@ -146,9 +146,12 @@ impl Pane for Leases {
     }
 
     fn title(&self, ctx: &Ctx<'_>) -> String {
-        let running = Figure::words(&ctx.count(|q| q.running));
-        let expired = Figure::words(&ctx.count(|q| q.expired));
-        format!("LEASES  {}: {running} running, {expired} expired", ctx.followed())
+        let (running, expired) = (ctx.count(|q| q.running), ctx.count(|q| q.expired));
+        let counts = match (running.value(), expired.value()) {
+            (None, None) => String::new(),
+            _ => format!(": {} running, {} expired", Figure::words(&running), Figure::words(&expired)),
+        };
+        format!("LEASES  {}{counts}", ctx.followed())
     }
 
     fn scopes(&self) -> &'static [Scope] {

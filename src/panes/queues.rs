@@ -110,7 +110,7 @@ impl Pane for Queues {
         let all = snapshot.queues.len();
         let count = if shown == all { fmt::count(all as u64) } else { format!("{shown} of {all}") };
         let range = fmt::span(i64::try_from(ctx.range.as_secs()).unwrap_or(i64::MAX));
-        format!("QUEUES  {count}, {}  · trend of ready and scheduled jobs, {range}", self.order.words())
+        format!("QUEUES  {count}, {} · trend: jobs that wait, {range}", self.order.words())
     }
 
     fn scopes(&self) -> &'static [Scope] {

@@ -92,6 +92,11 @@ fn chart(plot: &Plot, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let line = |(name, pick, _): Kind, style| Line { name, values: values(ctx, plot.dots(), pick), style };
     // What is done is drawn last: where both lines meet, all is well, and that is what shows.
     let lines = [line(IN, ctx.theme.text), line(DONE, ctx.theme.accent)];
+    if lines.iter().all(|line| line.values.iter().all(Option::is_none)) {
+        let words = format!("nothing was seen in the last {}", fmt::span(back));
+        say(buf, plot.area(), ctx.theme, &words);
+        return;
+    }
     plot.draw(buf, &lines, back, ctx.theme);
 }
 

@@ -9,7 +9,7 @@ use crate::theme::{self, Theme};
 
 const COLUMNS: [Column; 9] = [
     Column::words("job", 9, 9, 0),
-    Column::words("queue", 8, 20, 5),
+    Column::words("queue", 12, 20, 5),
     Column::words("state", 9, 9, 1),
     Column::number("tries", 5, 2),
     Column::number("prio", 5, 8),

@@ -44,6 +44,11 @@ impl Plot {
         (inner.width >= 8 && inner.height >= 2).then_some(Self { area, inner })
     }
 
+    /// All of it.
+    pub(crate) fn area(&self) -> Rect {
+        self.area
+    }
+
     /// How many values a line should have.
     pub(crate) fn dots(&self) -> usize {
         usize::from(self.inner.width) * usize::from(ACROSS)
