@@ -94,8 +94,9 @@ as $queuetop$
     ('operator_chosen', '{}'), ('operator_finish', '{}'), ('operator_record', '{}'), ('operator_look_undo', '{}'),
     ('operator_restore', '{}'), ('operator_set_paused', '{}'),
     ('count_jobs_inserted', '{}'), ('count_jobs_deleted', '{}'), ('count_jobs_updated', '{}'),
-    ('count_dead_letters', '{}'), ('count_fenced', '{}'), ('count_truncated', '{}'),
-    ('fold_deltas', '{}'), ('sample_depths', '{}'), ('fold_counters_step', '{}'), ('notify_changed', '{}')
+    ('count_dead_letters', '{}'), ('count_failure', '{}'), ('count_truncated', '{}'),
+    ('fold_deltas', '{}'), ('sample_depths', '{}'), ('fold_counters_step', '{}'), ('notify_changed', '{}'),
+    ('notify_queues_changed', '{}')
 $queuetop$;
 
 -- Gives and takes the rights. Every later migration calls it again at its end: in a schema shared

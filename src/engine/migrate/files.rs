@@ -17,7 +17,9 @@ const FILES: &[File] = &[
     (4, "worker", include_str!("../../../migrations/V4__worker.sql")),
     (5, "operator", include_str!("../../../migrations/V5__operator.sql")),
     (6, "housekeeping", include_str!("../../../migrations/V6__housekeeping.sql")),
+    (7, "notify", include_str!("../../../migrations/V7__notify.sql")),
     (8, "enqueue", include_str!("../../../migrations/V8__enqueue.sql")),
+    (9, "folding", include_str!("../../../migrations/V9__folding.sql")),
     (10, "replay", include_str!("../../../migrations/V10__replay.sql")),
     (11, "rights", include_str!("../../../migrations/V11__rights.sql")),
 ];
