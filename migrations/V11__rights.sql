@@ -76,6 +76,7 @@ as $queuetop$
     ('prune_dead_letters', array['operator']),
     ('prune_history', array['operator']),
     ('recount_counters', array['operator']),
+    ('fold_counters_step', array['worker', 'operator']),
     ('job_state', array['viewer', 'operator']),
     ('error_signature', array['viewer', 'operator']),
     ('counter_drift', array['viewer', 'operator']),
@@ -95,7 +96,7 @@ as $queuetop$
     ('operator_restore', '{}'), ('operator_set_paused', '{}'),
     ('count_jobs_inserted', '{}'), ('count_jobs_deleted', '{}'), ('count_jobs_updated', '{}'),
     ('count_dead_letters', '{}'), ('count_failure', '{}'), ('count_truncated', '{}'),
-    ('fold_deltas', '{}'), ('sample_depths', '{}'), ('fold_counters_step', '{}'), ('notify_changed', '{}'),
+    ('fold_deltas', '{}'), ('sample_depths', '{}'), ('notify_changed', '{}'),
     ('notify_queues_changed', '{}')
 $queuetop$;
 

@@ -142,7 +142,7 @@ begin
                case when status = 'completed' then 0 else attempts end as attempts,
                case when status = 'completed' then 0 else max_attempts end as max_attempts,
                case status when 'queued' then {schema}.time_slot(run_at)
-                           when 'running' then {schema}.time_slot(lease_until) else 0 end as slot
+                           when 'running' then {schema}.time_slot(lease_until) + 1 else 0 end as slot
         from new_jobs) as rows
   group by queue, status, attempts, max_attempts, slot;
   if abs(date_part('epoch', v_at) * 1000 + 30000
@@ -163,7 +163,7 @@ begin
                case when status = 'completed' then 0 else attempts end as attempts,
                case when status = 'completed' then 0 else max_attempts end as max_attempts,
                case status when 'queued' then {schema}.time_slot(run_at)
-                           when 'running' then {schema}.time_slot(lease_until) else 0 end as slot
+                           when 'running' then {schema}.time_slot(lease_until) + 1 else 0 end as slot
         from old_jobs) as rows
   group by queue, status, attempts, max_attempts, slot;
   if abs(date_part('epoch', v_at) * 1000 + 30000
@@ -187,7 +187,7 @@ begin
                case when status = 'completed' then 0 else attempts end as attempts,
                case when status = 'completed' then 0 else max_attempts end as max_attempts,
                case status when 'queued' then {schema}.time_slot(run_at)
-                           when 'running' then {schema}.time_slot(lease_until) else 0 end as slot,
+                           when 'running' then {schema}.time_slot(lease_until) + 1 else 0 end as slot,
                case when status = 'completed' then {schema}.duration_bucket(completed_at - claimed_at) end as bucket,
                -1 as n
         from old_jobs
@@ -196,7 +196,7 @@ begin
                case when status = 'completed' then 0 else attempts end,
                case when status = 'completed' then 0 else max_attempts end,
                case status when 'queued' then {schema}.time_slot(run_at)
-                           when 'running' then {schema}.time_slot(lease_until) else 0 end,
+                           when 'running' then {schema}.time_slot(lease_until) + 1 else 0 end,
                case when status = 'completed' then {schema}.duration_bucket(completed_at - claimed_at) end,
                1
         from new_jobs) as rows

@@ -209,7 +209,7 @@ begin
                  case when status = 'completed' then 0 else attempts end as attempts,
                  case when status = 'completed' then 0 else max_attempts end as max_attempts,
                  case status when 'queued' then {schema}.time_slot(run_at)
-                             when 'running' then {schema}.time_slot(lease_until) else 0 end as slot
+                             when 'running' then {schema}.time_slot(lease_until) + 1 else 0 end as slot
           from {schema}.jobs) as rows
     group by queue, status, attempts, max_attempts, slot
     union all
@@ -294,5 +294,7 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $q
   where (r.n < p_cap and coalesce(c.n, 0) <> r.n) or (r.n >= p_cap and coalesce(c.n, 0) < r.n)
 $queuetop$;
 
--- The triggers have counted since V3; rows that were there before are counted now.
-select {schema}.recount_counters();
+-- The triggers have counted since V3. Rows that were there before are counted when all of this is committed, since counting reads
+-- them all and the locks of a migration are not to be held that long.
+update {schema}.counter_fold
+set suspect = exists (select from {schema}.jobs) or exists (select from {schema}.dead_letter_jobs);

@@ -107,7 +107,18 @@ async fn locked(client: &mut Client, options: &Options, names: &Names) -> Result
             result => break result?,
         }
     };
+    count_what_was_there(client, names).await?;
     Ok(Report { version: latest_version(), applied, indexes: plan.indexes, warnings: plan.warnings })
+}
+
+/// Counts the rows of tables that were taken over, where that was not done yet: after the commit, because it reads every
+/// row and nobody is to wait for that.
+async fn count_what_was_there(client: &Client, names: &Names) -> Result<(), MigrateError> {
+    let asked = format!("select suspect from {}.counter_fold", names.schema);
+    if client.query_one(&asked, &[]).await?.get(0) {
+        client.batch_execute(&format!("select {}.recount_counters()", names.schema)).await?;
+    }
+    Ok(())
 }
 
 /// All of it in one transaction.

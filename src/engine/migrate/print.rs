@@ -49,6 +49,13 @@ pub fn print(options: &Options, installed: Option<i32>) -> Result<String, Migrat
         );
     }
     sql.push_str("\ncommit;\n");
+    if installed.is_none() {
+        let _ = writeln!(
+            sql,
+            "\n-- Counts the rows that were there before, without blocking anybody.\nselect * from {}.recount_counters();",
+            names.schema
+        );
+    }
     Ok(sql)
 }
 
