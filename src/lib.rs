@@ -4,6 +4,7 @@ pub mod args;
 pub mod backends;
 pub mod config;
 pub mod db;
+pub mod diagnose;
 pub mod engine;
 pub mod fmt;
 pub mod keymap;

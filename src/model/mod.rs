@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod clock;
+pub mod finding;
 pub mod history;
 pub mod job;
 pub mod page;
@@ -13,6 +14,7 @@ pub mod time;
 
 pub use action::{Action, ActionReport, Outcome, TargetResult};
 pub use clock::ServerClock;
+pub use finding::{Finding, Severity};
 pub use history::{History, Point, Series};
 pub use job::{Attempt, Fence, Job, JobDetail, JobRef, JobState, Lease, Preview};
 pub use page::{JobFilter, Page, PageCursor, PageRequest, Sort, StateFilter};
