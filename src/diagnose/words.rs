@@ -41,7 +41,7 @@ pub(super) fn fact(label: &str, value: impl Into<String>) -> (String, String) {
 
 /// A share as whole percent, from counts; 0 where there is nothing to share.
 pub(super) fn percent(part: u64, whole: u64) -> u64 {
-    if whole == 0 { 0 } else { part.saturating_mul(100) / whole }
+    part.saturating_mul(100).checked_div(whole).unwrap_or(0)
 }
 
 /// What the periodic reaper is doing, as far as it is known.
