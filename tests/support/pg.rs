@@ -2,6 +2,7 @@
 //!
 //! The server is never stopped from here: statics are not dropped, its guard sees the process end, however it ends.
 
+use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{LazyLock, OnceLock};
@@ -27,7 +28,9 @@ pub(crate) fn options() -> Options {
 
 /// A server of its own, for a test that kills or freezes it.
 pub(crate) fn own_server() -> PrivatePg {
-    PrivatePg::start(&options(), &mut |line| eprintln!("{line}")).unwrap_or_else(|error| panic!("{error}"))
+    // Past the test harness, which hides what passing tests print: a download must be seen.
+    let mut say = |line: &str| writeln!(io::stderr(), "{line}").expect("standard error");
+    PrivatePg::start(&options(), &mut say).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The shared server; started by whoever asks first.
