@@ -14,6 +14,8 @@ mod layers;
 #[cfg(test)]
 mod migrate;
 #[cfg(test)]
+mod panes;
+#[cfg(test)]
 mod private_pg;
 #[cfg(test)]
 mod pty;

@@ -1,16 +1,14 @@
 //! What is drawn: every pane with every fixture at three sizes as reviewed text, and every pane at odd sizes with hostile
 //! data, where nothing may panic and no control character may reach a cell.
 
-use std::time::Duration;
-
-use queuetop::panes::{self, Ctx, Marks, Pane, TimeStyle};
+use queuetop::panes::{self, Marks, Pane};
 use queuetop::text::{self, Safe};
 use queuetop::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::support::fixtures::{self, Fixture, NOW};
+use crate::support::fixtures::{self, Fixture, context};
 use crate::support::hostile;
 
 const SIZES: [(u16, u16); 3] = [(40, 10), (80, 24), (120, 40)];
@@ -21,27 +19,10 @@ fn all_panes() -> Vec<Box<dyn Pane>> {
     all
 }
 
-fn ctx<'a>(fixture: &'a Fixture, marks: &'a Marks, theme: &'a Theme) -> Ctx<'a> {
-    Ctx {
-        snapshot: fixture.snapshot.as_ref(),
-        history: &fixture.history,
-        server: None,
-        queue: fixture.queue.as_ref(),
-        marks,
-        now: NOW,
-        stale: fixture.stale,
-        range: Duration::from_mins(15),
-        times: TimeStyle::Relative,
-        theme,
-        filter: "",
-        focused: true,
-    }
-}
-
 /// The title and the pane, as the app lays them out.
 fn draw(pane: &mut dyn Pane, fixture: &Fixture, area: Rect, theme: &Theme) -> Buffer {
     let marks = Marks::new();
-    let ctx = ctx(fixture, &marks, theme);
+    let ctx = context(fixture, &marks, theme);
     pane.on_snapshot(&ctx);
     if let Some(page) = &fixture.page {
         pane.on_page(page);
@@ -129,7 +110,7 @@ fn a_size_of_nothing_draws_nothing() {
             let fixture = fixtures::busy();
             let marks = Marks::new();
             let mut buf = Buffer::empty(Rect::new(0, 0, 10, 10));
-            pane.render(area, &mut buf, &ctx(&fixture, &marks, &Theme::terminal()));
+            pane.render(area, &mut buf, &context(&fixture, &marks, &Theme::terminal()));
             assert!(buf.content.iter().all(|cell| cell.symbol() == " "));
         }
     }

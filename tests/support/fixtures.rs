@@ -7,6 +7,9 @@ use queuetop::model::{
     Rates, Reading, Signature, Snapshot, Time, Totals,
 };
 
+use queuetop::panes::{Ctx, Marks, TimeStyle};
+use queuetop::theme::Theme;
+
 /// 2026-12-01 14:02:11 UTC.
 pub(crate) const NOW: Time = Time::At(1_796_133_731_000_000);
 
@@ -29,6 +32,24 @@ pub(crate) struct Fixture {
     pub(crate) stale: bool,
     /// The queue that the panes follow.
     pub(crate) queue: Option<QueueId>,
+}
+
+/// What a pane sees of a fixture.
+pub(crate) fn context<'a>(fixture: &'a Fixture, marks: &'a Marks, theme: &'a Theme) -> Ctx<'a> {
+    Ctx {
+        snapshot: fixture.snapshot.as_ref(),
+        history: &fixture.history,
+        server: None,
+        queue: fixture.queue.as_ref(),
+        marks,
+        now: NOW,
+        stale: fixture.stale,
+        range: Duration::from_mins(15),
+        times: TimeStyle::Relative,
+        theme,
+        filter: "",
+        focused: true,
+    }
 }
 
 /// The fixtures that every pane is drawn with.
