@@ -113,8 +113,8 @@ pub struct MigrateArgs {
     #[arg(long, value_name = "NAME", default_value = "public")]
     pub schema: String,
     /// Put before the names of the roles `queue_viewer`, `queue_worker` and `queue_operator`
-    #[arg(long, value_name = "PREFIX", default_value = "")]
-    pub role_prefix: String,
+    #[arg(long, value_name = "PREFIX")]
+    pub role_prefix: Option<String>,
     /// Print plain SQL instead of running it
     #[arg(long)]
     pub print: bool,

@@ -94,7 +94,9 @@ pub enum Scope {
     Detail,
     /// A confirmation.
     Confirm,
-    /// The help page.
+    /// A line of text being edited: other keys type.
+    Prompt,
+    /// The help page, and other pages that only scroll.
     Help,
 }
 
@@ -195,6 +197,8 @@ pub const BINDINGS: &[Binding] = &[
     bind(Scope::Detail, &[Named(KeyCode::Esc), Char('q')], Command::Back, "back", "close the detail"),
     bind(Scope::Confirm, &[Char('y')], Command::Confirm, "yes", "do it"),
     bind(Scope::Confirm, &[Named(KeyCode::Esc), Char('n'), Char('q')], Command::Back, "leave it", "change nothing"),
+    bind(Scope::Prompt, &[Named(KeyCode::Enter)], Command::Confirm, "use it", "use the text"),
+    bind(Scope::Prompt, &[Named(KeyCode::Esc)], Command::Back, "cancel", "leave the text as it was"),
     bind(Scope::Help, &[Named(KeyCode::Esc), Char('q'), Char('?')], Command::Back, "close", "close the help"),
     bind(Scope::Help, &[Char('k'), Named(KeyCode::Up)], Command::Up, "", "up"),
     bind(Scope::Help, &[Char('j'), Named(KeyCode::Down)], Command::Down, "scroll", "down"),
@@ -265,6 +269,7 @@ pub fn markdown_table() -> String {
             Scope::Queues => "queues",
             Scope::Detail => "job detail",
             Scope::Confirm => "confirmation",
+            Scope::Prompt => "text field",
             Scope::Help => "help",
         };
         text.extend(["| ", &keys.join(" "), " | ", place, " | ", b.help, " |\n"]);

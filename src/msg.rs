@@ -28,6 +28,8 @@ pub enum Msg {
     },
     /// Connected; what was found.
     Connected(Box<ServerFacts>),
+    /// The very first contact was refused for good: the program ends with this reason.
+    Refused(String),
     /// The connection, or one reading, failed.
     Lost {
         /// In plain words, with the next step.

@@ -64,6 +64,12 @@ const SAVE: &str = "savepoint queuetop";
 const BACK: &str = "rollback to savepoint queuetop";
 
 impl Session {
+    /// The driver's own client, for the migrations, which need whole scripts and transactions. Nothing done through it is
+    /// limited, logged or counted.
+    pub fn driver(&mut self) -> &mut Client {
+        &mut self.client
+    }
+
     /// What is known of the session from its start.
     #[must_use]
     pub fn facts(&self) -> &SessionFacts {

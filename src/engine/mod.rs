@@ -3,9 +3,12 @@
 //!
 //! - `poll`: one session that reads the numbers, at a rhythm that keeps within the load budget
 //! - `push`: one session that listens and wakes the poll
+//! - `browse`: lists and details, on whichever session is free
 //! - `act`: a session that exists only while acting
 //! - `migrate`: installs or upgrades the `jobs` backend's SQL
 
+pub mod act;
+pub mod browse;
 mod event;
 mod live;
 pub mod migrate;

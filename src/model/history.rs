@@ -24,9 +24,12 @@ pub type Series = VecDeque<Point>;
 /// A rate is the mean over this much of the latest past.
 pub const RATE_WINDOW: Duration = Duration::from_secs(30);
 /// Points are kept this long.
-const KEEP: Duration = Duration::from_hours(6);
-/// More points than this are never kept for one queue.
-const MOST_POINTS: usize = 8_192;
+const KEEP: Duration = Duration::from_hours(24);
+/// Points older than the first are merged into spans of the second: no chart shows more detail at that age.
+const COARSER: [(Duration, Duration); 2] =
+    [(Duration::from_mins(20), Duration::from_mins(1)), (Duration::from_mins(5), Duration::from_secs(5))];
+/// A series is made coarser again whenever it has grown by this many points.
+const COARSEN_EVERY: usize = 256;
 
 /// The series of every queue.
 #[derive(Debug, Clone, Default)]
@@ -76,7 +79,9 @@ impl History {
                 let depth = queue.depth().get();
                 let series = self.series.entry(queue.id.clone()).or_default();
                 series.push_back(Point { at: now, span, delta, depth });
-                trim(series, now);
+                if series.len().is_multiple_of(COARSEN_EVERY) {
+                    coarsen(series, now);
+                }
             }
         }
         self.last_poll = Some(now);
@@ -149,11 +154,28 @@ pub fn add(a: Totals, b: Totals) -> Totals {
     }
 }
 
-fn trim(series: &mut Series, now: Time) {
-    let oldest = now.minus(KEEP);
-    while series.len() > MOST_POINTS || series.front().is_some_and(|p| p.at < oldest) {
-        series.pop_front();
+/// Drops what is too old and merges what is old; a gap is merged with gaps only.
+fn coarsen(series: &mut Series, now: Time) {
+    let mut merged = Series::with_capacity(series.len());
+    for point in series.drain(..).filter(|p| p.at >= now.minus(KEEP)) {
+        match merged.back_mut() {
+            Some(last) if belong_together(last, &point, now) => {
+                last.delta = last.delta.zip(point.delta).map(|(a, b)| add(a, b));
+                last.at = point.at;
+                last.span += point.span;
+                last.depth = point.depth;
+            }
+            _ => merged.push_back(point),
+        }
     }
+    *series = merged;
+}
+
+fn belong_together(last: &Point, point: &Point, now: Time) -> bool {
+    let Some((_, bucket)) = COARSER.iter().find(|(age, _)| point.at <= now.minus(*age)) else {
+        return false;
+    };
+    last.delta.is_some() == point.delta.is_some() && last.span + point.span <= *bucket
 }
 
 #[cfg(test)]
@@ -202,6 +224,19 @@ mod tests {
         assert_eq!(completed_rate(&h, 601), Reading::Unknown);
         h.record(&snapshot(602, 6), Duration::from_mins(1));
         assert_eq!(completed_rate(&h, 602), Reading::Exact(1.0));
+    }
+
+    #[test]
+    fn a_long_watch_stays_small_and_loses_no_count() {
+        let mut h = History::default();
+        for second in 0..20_000_i64 {
+            let completed = u64::try_from(second).unwrap();
+            h.record(&snapshot(second, completed), Duration::from_mins(1));
+        }
+        let series = h.series(&queue()).unwrap();
+        assert!(series.len() < 1_200, "{} points", series.len());
+        assert_eq!(series.iter().filter_map(|p| p.delta).map(|d| d.completed).sum::<u64>(), 19_999);
+        assert!(series.iter().zip(series.iter().skip(1)).all(|(a, b)| a.at == b.at.minus(b.span)));
     }
 
     #[test]

@@ -1,0 +1,230 @@
+//! Key presses: through the one table to a command, and from the command to a pane, an overlay or the program itself.
+
+use std::time::Duration;
+
+use crossterm::event::{KeyEvent, KeyEventKind};
+
+use crate::keymap::{self, Command, Key, Scope};
+use crate::model::{Action, JobFilter, StateFilter};
+use crate::msg::Effect;
+use crate::panes::{Ask, Pane, TimeStyle};
+
+use super::overlay::{Answer, Overlay};
+use super::{App, Effects, View};
+
+/// Time ranges of the charts, shortest first.
+const RANGES: [Duration; 5] = [
+    Duration::from_mins(5),
+    Duration::from_mins(15),
+    Duration::from_hours(1),
+    Duration::from_hours(6),
+    Duration::from_hours(24),
+];
+/// Polls are never asked for more often than this.
+const FASTEST: Duration = Duration::from_millis(125);
+/// Nor less often.
+const SLOWEST: Duration = Duration::from_mins(1);
+
+impl App {
+    /// Scopes of keys in force, innermost first.
+    #[must_use]
+    pub fn scopes(&self) -> Vec<Scope> {
+        if let Some(overlay) = &self.overlay {
+            return vec![overlay.scope(), Scope::Always];
+        }
+        let mut scopes = self.focused().scopes().to_vec();
+        scopes.extend([Scope::Global, Scope::Always]);
+        scopes
+    }
+
+    pub(super) fn key(&mut self, event: &KeyEvent) -> Effects {
+        if event.kind == KeyEventKind::Release {
+            return Effects::new();
+        }
+        let command = Key::of(event).and_then(|key| keymap::resolve(&self.scopes(), key));
+        match command {
+            Some(Command::QuitNow) => return vec![Effect::Quit],
+            Some(Command::Suspend) => return vec![Effect::Suspend],
+            _ => {}
+        }
+        if let Some(overlay) = &mut self.overlay {
+            let answer = overlay.key(event, command, self.world.mono);
+            return self.answered(answer);
+        }
+        self.notice = None;
+        command.map_or_else(Effects::new, |command| self.command(command))
+    }
+
+    fn command(&mut self, command: Command) -> Effects {
+        match command {
+            Command::Quit => return vec![Effect::Quit],
+            Command::Help => self.overlay = Some(Overlay::help(self.scopes())),
+            Command::View(1) => self.view = View::Overview,
+            Command::View(2) => return self.show_jobs(self.jobs.filter().clone()),
+            Command::NextPane => self.step_focus(1),
+            Command::PreviousPane => self.step_focus(self.overview.len().saturating_sub(1)),
+            Command::Filter => self.overlay = Some(Overlay::filter(&self.world.filter)),
+            Command::Freeze => self.world.toggle_freeze(),
+            Command::Zoom => self.zoomed = !self.zoomed,
+            Command::AllQueues => self.world.follow = !self.world.follow,
+            Command::Times => self.world.times = next_times(self.world.times),
+            Command::RangeShorter => self.step_range(false),
+            Command::RangeLonger => self.step_range(true),
+            Command::Faster => return self.set_interval(self.world.rhythm.asked / 2),
+            Command::Slower => return self.set_interval(self.world.rhythm.asked * 2),
+            Command::Refresh => return vec![Effect::Repaint, Effect::PollNow],
+            Command::PsqlLine => self.show_psql_line(),
+            Command::Back => return self.back(),
+            _ => return self.pane_command(command),
+        }
+        Effects::new()
+    }
+
+    /// What the focused pane does with a command; what is the same for every job is done here.
+    fn pane_command(&mut self, command: Command) -> Effects {
+        let ctx = self.world.ctx(true);
+        let job = self.focused().current_job(&ctx).cloned();
+        match (command, job) {
+            (Command::Requeue, _) => return self.ask_to_act(Action::Requeue { force: false }),
+            (Command::ForceRequeue, _) => return self.ask_to_act(Action::Requeue { force: true }),
+            (Command::DeadLetter, _) => return self.ask_to_act(Action::DeadLetter { force: false }),
+            (Command::Reap, _) => return self.ask_to_act(Action::Reap),
+            (Command::Inspect, Some(job)) => return self.perform(Ask::Inspect(job.at)),
+            (Command::Copy, Some(job)) => return self.perform(Ask::Copy(job.at.id)),
+            (Command::Mark, Some(job)) => {
+                self.toggle_mark(job);
+                return self.pane_command(Command::Down);
+            }
+            _ => {}
+        }
+        let ctx = self.world.ctx(true);
+        let ask = match self.view {
+            View::Overview => self.overview[self.focus].on_command(command, &ctx),
+            View::Jobs => self.jobs.on_command(command, &ctx),
+        };
+        self.follow_cursor();
+        ask.map_or_else(Effects::new, |ask| self.perform(ask))
+    }
+
+    /// Carries out what a pane asks for.
+    fn perform(&mut self, ask: Ask) -> Effects {
+        match ask {
+            Ask::Follow(queue) => self.world.queue = Some(queue),
+            Ask::Inspect(job) => {
+                self.overlay = Some(Overlay::detail(job.clone()));
+                return vec![Effect::ReadDetail(job)];
+            }
+            Ask::ShowJobs(filter) => return self.show_jobs(filter),
+            Ask::Read(request) => return vec![Effect::ReadPage(request)],
+            Ask::MarkAll(jobs) => {
+                self.world.marks.extend(jobs.into_iter().map(|job| (job.at.clone(), job)));
+            }
+            Ask::Copy(text) => {
+                self.notify("copied to the clipboard, if the terminal allows it (OSC 52)", true);
+                return vec![Effect::Copy(text)];
+            }
+        }
+        Effects::new()
+    }
+
+    /// What an overlay answered.
+    fn answered(&mut self, answer: Answer) -> Effects {
+        match answer {
+            Answer::Stay => {}
+            Answer::Close => self.overlay = None,
+            Answer::Filter(text) => {
+                self.overlay = None;
+                self.world.filter.clone_from(&text);
+                if self.view == View::Jobs {
+                    let filter = JobFilter { text: (!text.is_empty()).then_some(text), ..self.jobs.filter().clone() };
+                    return self.show_jobs(filter);
+                }
+            }
+            Answer::Confirmed { action, targets } => {
+                self.overlay = None;
+                self.notify(format!("{} {}…", action.verb(), count_of(targets.len())), true);
+                return vec![Effect::Act { action, targets }];
+            }
+            Answer::Act(action) => return self.ask_to_act(action),
+            Answer::Copy(text) => return self.perform(Ask::Copy(text)),
+        }
+        Effects::new()
+    }
+
+    fn show_jobs(&mut self, filter: JobFilter) -> Effects {
+        self.view = View::Jobs;
+        self.zoomed = false;
+        self.world.filter = filter.text.clone().unwrap_or_default();
+        vec![Effect::ReadPage(self.jobs.open(filter))]
+    }
+
+    fn back(&mut self) -> Effects {
+        if !self.world.marks.is_empty() {
+            self.world.marks.clear();
+        } else if !self.world.filter.is_empty() {
+            return self.answered(Answer::Filter(String::new()));
+        } else if self.zoomed {
+            self.zoomed = false;
+        } else {
+            self.view = View::Overview;
+        }
+        Effects::new()
+    }
+
+    fn toggle_mark(&mut self, job: crate::model::Job) {
+        if self.world.marks.remove(&job.at).is_none() {
+            self.world.marks.insert(job.at.clone(), job);
+        }
+    }
+
+    fn step_focus(&mut self, by: usize) {
+        if self.view == View::Overview {
+            self.focus = (self.focus + by) % self.overview.len();
+            if self.focus > 0 {
+                self.lower = self.focus;
+            }
+        }
+    }
+
+    fn step_range(&mut self, longer: bool) {
+        let now = self.world.range;
+        let next = if longer { RANGES.iter().find(|r| **r > now) } else { RANGES.iter().rev().find(|r| **r < now) };
+        self.world.range = next.copied().unwrap_or(now);
+    }
+
+    fn set_interval(&mut self, asked: Duration) -> Effects {
+        let asked = asked.clamp(FASTEST, SLOWEST);
+        self.world.rhythm.asked = asked;
+        self.notify(format!("polls about every {} ms, as the load budget allows", asked.as_millis()), true);
+        vec![Effect::SetInterval(asked)]
+    }
+
+    fn show_psql_line(&mut self) {
+        let line = self.guards.psql_line.clone();
+        match line {
+            Some(line) => self.notify(line, true),
+            None => self.notify("only the demo has a database of its own", false),
+        }
+    }
+}
+
+/// "1 job", "3 jobs".
+pub(super) fn count_of(jobs: usize) -> String {
+    if jobs == 1 { "1 job".into() } else { format!("{jobs} jobs") }
+}
+
+fn next_times(times: TimeStyle) -> TimeStyle {
+    match times {
+        TimeStyle::Relative => TimeStyle::Utc,
+        TimeStyle::Utc => TimeStyle::Local,
+        TimeStyle::Local => TimeStyle::Relative,
+    }
+}
+
+impl App {
+    /// Jobs of every live state in the queue under the cursor, for the first opening of the list.
+    #[must_use]
+    pub fn default_filter() -> JobFilter {
+        JobFilter { queue: None, state: StateFilter::Live, text: None }
+    }
+}

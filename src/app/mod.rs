@@ -1,0 +1,132 @@
+//! The program's core: messages in, effects out, and a drawing of the state between. No IO, no clock, no runtime.
+//!
+//! ```text
+//!  header    target, server, role, TLS, push or poll, age and cost, clock          header.rs
+//!  verdict   what is worst, in words                                               header.rs
+//!  queues    ┐
+//!  panes     ┘ one file each in `panes`; overlays above them in `overlays`         draw.rs
+//!  footer    keys that count now, or the answer to the last action                 footer.rs
+//! ```
+
+mod act;
+mod draw;
+mod footer;
+mod header;
+mod keys;
+mod overlay;
+mod update;
+pub mod world;
+
+use std::time::Duration;
+
+use crate::msg::Effect;
+use crate::panes::jobs::Jobs;
+use crate::panes::{self, Pane};
+use world::World;
+
+pub use overlay::Overlay;
+
+/// What the settings say that the core needs to know.
+#[derive(Debug, Clone, Default)]
+pub struct Guards {
+    /// Refuse every action.
+    pub read_only: bool,
+    /// More jobs than this are confirmed by typing.
+    pub typed_above: usize,
+    /// `database@host` that are not production although not local.
+    pub not_production: Vec<String>,
+    /// Shown on a key: how to look into the demo's database.
+    pub psql_line: Option<String>,
+}
+
+/// Which view fills the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// Queues and the panes about them.
+    Overview,
+    /// The list of jobs.
+    Jobs,
+}
+
+/// A line for the operator in place of the footer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Notice {
+    text: String,
+    good: bool,
+    until: Duration,
+}
+
+/// The whole program without its surroundings.
+pub struct App {
+    /// What is known.
+    pub world: World,
+    guards: Guards,
+    view: View,
+    overview: Vec<Box<dyn Pane>>,
+    jobs: Jobs,
+    focus: usize,
+    lower: usize,
+    zoomed: bool,
+    overlay: Option<Overlay>,
+    notice: Option<Notice>,
+    refused: Option<String>,
+    size: (u16, u16),
+}
+
+/// Notices stay this long, or until the next key.
+const NOTICE_FOR: Duration = Duration::from_secs(20);
+/// Where the pane of leases stands in `panes::overview`: what the small layout shows first below the queues.
+const FIRST_LOWER: usize = 2;
+
+impl App {
+    /// A program that knows nothing yet.
+    #[must_use]
+    pub fn new(world: World, guards: Guards) -> Self {
+        Self {
+            world,
+            guards,
+            view: View::Overview,
+            overview: panes::overview(),
+            jobs: Jobs::default(),
+            focus: 0,
+            lower: FIRST_LOWER,
+            zoomed: false,
+            overlay: None,
+            notice: None,
+            refused: None,
+            size: (80, 24),
+        }
+    }
+
+    /// The view on screen.
+    #[must_use]
+    pub fn view(&self) -> View {
+        self.view
+    }
+
+    /// The overlay on screen.
+    #[must_use]
+    pub fn overlay(&self) -> Option<&Overlay> {
+        self.overlay.as_ref()
+    }
+
+    /// Why the first contact was refused, if it was.
+    #[must_use]
+    pub fn refused(&self) -> Option<&str> {
+        self.refused.as_deref()
+    }
+
+    fn focused(&self) -> &dyn Pane {
+        match self.view {
+            View::Overview => self.overview[self.focus].as_ref(),
+            View::Jobs => &self.jobs,
+        }
+    }
+
+    fn notify(&mut self, text: impl Into<String>, good: bool) {
+        self.notice = Some(Notice { text: text.into(), good, until: self.world.mono + NOTICE_FOR });
+    }
+}
+
+/// What `update` answers: usually nothing to do.
+type Effects = Vec<Effect>;

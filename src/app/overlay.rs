@@ -1,0 +1,144 @@
+//! The one thing that may lie over the panes, and what it answers to keys. While it is open it takes every key.
+
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::time::Duration;
+
+use crate::keymap::{Command, Scope};
+use crate::model::{Action, Fence, JobRef};
+use crate::overlays::confirm::{self, Confirm};
+use crate::overlays::detail::Detail;
+use crate::overlays::filter::{self, FilterPrompt};
+use crate::overlays::help::Help;
+use crate::overlays::results::Results;
+use crate::panes::Ctx;
+
+use super::act::fenced;
+
+/// An overlay.
+pub enum Overlay {
+    /// Asks before acting.
+    Confirm(Box<Confirm>),
+    /// One job.
+    Detail(Box<Detail>),
+    /// Text that queues and jobs must contain.
+    Filter(Box<FilterPrompt>),
+    /// The keys.
+    Help(Box<Help>),
+    /// The answer for each job of an action.
+    Results(Box<Results>),
+}
+
+/// What an overlay wants done.
+pub(super) enum Answer {
+    /// Nothing; it stays open.
+    Stay,
+    /// Close it.
+    Close,
+    /// Close it and filter by this text.
+    Filter(String),
+    /// Close it and act.
+    Confirmed {
+        /// What was confirmed.
+        action: Action,
+        /// On which jobs, as they were seen.
+        targets: Vec<(JobRef, Fence)>,
+    },
+    /// Ask to act on the job shown.
+    Act(Action),
+    /// Copy a text.
+    Copy(String),
+}
+
+impl Overlay {
+    /// The keys that count with `scopes`.
+    pub(super) fn help(scopes: Vec<Scope>) -> Self {
+        Self::Help(Box::new(Help::new(scopes)))
+    }
+
+    /// A filter to edit.
+    pub(super) fn filter(text: &str) -> Self {
+        Self::Filter(Box::new(FilterPrompt::new(text)))
+    }
+
+    /// A job that is being read.
+    pub(super) fn detail(job: JobRef) -> Self {
+        Self::Detail(Box::new(Detail::new(job)))
+    }
+
+    /// Whose keys count.
+    pub(super) fn scope(&self) -> Scope {
+        match self {
+            Self::Confirm(_) => Scope::Confirm,
+            Self::Detail(_) => Scope::Detail,
+            Self::Filter(_) => Scope::Prompt,
+            Self::Help(_) | Self::Results(_) => Scope::Help,
+        }
+    }
+
+    /// A key, with the command it has in this overlay's scope, at the monotonic time `now`.
+    pub(super) fn key(&mut self, event: &KeyEvent, command: Option<Command>, now: Duration) -> Answer {
+        match self {
+            Self::Confirm(open) => match open.on_key(event, command, now) {
+                confirm::Answer::Stay => Answer::Stay,
+                confirm::Answer::Cancel => Answer::Close,
+                confirm::Answer::Confirmed => {
+                    Answer::Confirmed { action: open.action(), targets: fenced(open.jobs().to_vec()) }
+                }
+            },
+            Self::Filter(open) => match open.on_key(event, command) {
+                filter::Answer::Stay => Answer::Stay,
+                filter::Answer::Cancel => Answer::Close,
+                filter::Answer::Done(text) => Answer::Filter(text),
+            },
+            Self::Detail(open) => match command {
+                Some(Command::Back) => Answer::Close,
+                Some(Command::Requeue) => Answer::Act(Action::Requeue { force: false }),
+                Some(Command::ForceRequeue) => Answer::Act(Action::Requeue { force: true }),
+                Some(Command::DeadLetter) => Answer::Act(Action::DeadLetter { force: false }),
+                Some(Command::Reap) => Answer::Act(Action::Reap),
+                Some(Command::Copy) => Answer::Copy(open.at().id.clone()),
+                Some(command) => {
+                    open.on_command(command);
+                    Answer::Stay
+                }
+                None => Answer::Stay,
+            },
+            Self::Help(open) => close_or(command, |command| open.on_command(command)),
+            Self::Results(open) => close_or(command, |command| open.on_command(command)),
+        }
+    }
+
+    /// Pasted text: goes into a text field. Says whether there was one.
+    pub(super) fn paste(&mut self, text: &str) -> bool {
+        match self {
+            Self::Confirm(open) => open.paste(text),
+            Self::Filter(open) => {
+                open.paste(text);
+                true
+            }
+            Self::Detail(_) | Self::Help(_) | Self::Results(_) => false,
+        }
+    }
+
+    /// Draws over the whole screen `area`.
+    pub(super) fn render(&mut self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        match self {
+            Self::Confirm(open) => open.render(area, buf, ctx),
+            Self::Detail(open) => open.render(area, buf, ctx),
+            Self::Filter(open) => open.render(area, buf, ctx),
+            Self::Help(open) => open.render(area, buf, ctx),
+            Self::Results(open) => open.render(area, buf, ctx),
+        }
+    }
+}
+
+fn close_or(command: Option<Command>, pass_on: impl FnOnce(Command)) -> Answer {
+    match command {
+        Some(Command::Back) => return Answer::Close,
+        Some(command) => pass_on(command),
+        None => {}
+    }
+    Answer::Stay
+}

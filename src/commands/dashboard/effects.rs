@@ -1,0 +1,117 @@
+//! The one place that turns effects into engine calls and results into messages.
+
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use crate::db::Connector;
+use crate::engine::browse::{self, Sessions};
+use crate::engine::{Event, Pace, Wake, act};
+use crate::model::{Action, Fence, JobRef, PageRequest};
+use crate::msg::{Effect, Msg};
+use crate::run::{Executor, Suspend};
+
+use super::terminal::{self, Screen};
+
+/// Carries out effects on a database and a terminal.
+pub(super) struct Effects {
+    /// Makes the session for acting.
+    pub connector: Arc<Connector>,
+    /// Sessions to read on.
+    pub sessions: Sessions,
+    /// Rhythm of the poll.
+    pub pace: watch::Sender<Pace>,
+    /// Wakes the poll.
+    pub wake: Arc<Wake>,
+    /// Where results go.
+    pub messages: mpsc::Sender<Msg>,
+    /// The terminal.
+    pub screen: Screen,
+}
+
+impl Executor for Effects {
+    fn start(&mut self, effect: Effect, tasks: &mut JoinSet<()>) {
+        match effect {
+            Effect::PollNow => self.wake.now.notify_one(),
+            Effect::SetInterval(every) => self.pace.send_modify(|pace| pace.interval = every),
+            Effect::ReadPage(request) => self.read_page(request, tasks),
+            Effect::ReadDetail(job) => self.read_detail(job, tasks),
+            Effect::Act { action, targets } => self.act(action, targets, tasks),
+            Effect::Copy(text) => {
+                if let Err(error) = terminal::copy(&text) {
+                    tracing::warn!(%error, "the clipboard could not be written");
+                }
+            }
+            // The loop itself does these.
+            Effect::Quit | Effect::Suspend | Effect::Repaint => {}
+        }
+    }
+
+    fn suspend(&mut self, who: Suspend) -> std::io::Result<()> {
+        self.screen.suspend(who)
+    }
+}
+
+impl Effects {
+    fn read_page(&self, request: PageRequest, tasks: &mut JoinSet<()>) {
+        let (sessions, messages) = (self.sessions.clone(), self.messages.clone());
+        tasks.spawn(async move {
+            let msg = match browse::page(&sessions, &request).await {
+                Ok(page) => Msg::PageRead(Box::new(page)),
+                Err(error) => Msg::PageFailed { request, reason: error.to_string() },
+            };
+            deliver(&messages, msg).await;
+        });
+    }
+
+    fn read_detail(&self, job: JobRef, tasks: &mut JoinSet<()>) {
+        let (sessions, messages) = (self.sessions.clone(), self.messages.clone());
+        tasks.spawn(async move {
+            let msg = match browse::detail(&sessions, &job).await {
+                Ok(detail) => Msg::DetailRead { job, detail: detail.map(Box::new) },
+                Err(error) => Msg::DetailFailed { job, reason: error.to_string() },
+            };
+            deliver(&messages, msg).await;
+        });
+    }
+
+    fn act(&self, action: Action, targets: Vec<(JobRef, Fence)>, tasks: &mut JoinSet<()>) {
+        let (connector, sessions) = (Arc::clone(&self.connector), self.sessions.clone());
+        let messages = self.messages.clone();
+        tasks.spawn(async move {
+            let count = targets.len();
+            let msg = match act::act(&connector, &sessions, action, targets).await {
+                Ok(report) => Msg::Acted(Box::new(report)),
+                Err(failure) => Msg::ActFailed { action, count, reason: failure.reason, unknown: failure.unknown },
+            };
+            deliver(&messages, msg).await;
+        });
+    }
+}
+
+/// Hands a message to the loop; when the loop is gone, so is the need.
+async fn deliver(messages: &mpsc::Sender<Msg>, msg: Msg) {
+    let _ended = messages.send(msg).await;
+}
+
+/// What the engine tells, as messages. Ends when the engine does or the loop is gone.
+pub(super) async fn forward(mut events: mpsc::Receiver<Event>, messages: mpsc::Sender<Msg>) {
+    while let Some(event) = events.recv().await {
+        if messages.send(message(event)).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn message(event: Event) -> Msg {
+    match event {
+        Event::Connecting { target, attempt } => Msg::Connecting { target, attempt },
+        Event::Connected(facts) => Msg::Connected(facts),
+        Event::Lost { reason, retry_in } => Msg::Lost { reason, retry_in },
+        Event::Polled(snapshot) => Msg::Polled(snapshot),
+        Event::HistoryRead(series) => Msg::HistoryRead(series),
+        Event::PushState { live, note } => Msg::PushState { live, note },
+        Event::Rhythm { every, load, cost } => Msg::Rhythm { every, load, cost },
+    }
+}

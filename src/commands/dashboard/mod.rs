@@ -1,0 +1,249 @@
+//! The dashboard: checks the terminal, the settings and the way to the database, then runs the loop.
+
+pub mod crash;
+mod effects;
+mod outside;
+pub mod terminal;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use color_eyre::eyre::eyre;
+use crossterm::event::EventStream;
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinHandle, JoinSet};
+
+use crate::app::world::World;
+use crate::app::{App, Guards};
+use crate::args::DashboardArgs;
+use crate::backends;
+use crate::config::{Colour, Settings, Times};
+use crate::db::{ConnInfo, Connector, DbError, Env, Purpose, Secret, SqlLog};
+use crate::engine::browse::Sessions;
+use crate::engine::{Installed, Live, Pace, Poll, Push, Wake};
+use crate::msg::Msg;
+use crate::panes::TimeStyle;
+use crate::run::{self, Ended, Sources};
+use crate::theme::Theme;
+
+use self::crash::Crash;
+use self::effects::Effects;
+use self::terminal::Screen;
+use super::CommandError;
+
+/// A database that answers no within this time is reported without touching the terminal; after it the screen comes up.
+const BEFORE_SCREEN: Duration = Duration::from_millis(25);
+/// Messages in flight to the loop; a slow screen slows the poll.
+const IN_FLIGHT: usize = 64;
+
+/// What to show.
+pub struct Plan {
+    /// Makes sessions.
+    pub connector: Arc<Connector>,
+    /// The schema named by the operator.
+    pub schema: Option<String>,
+    /// Looks, rhythm and guards.
+    pub settings: Settings,
+    /// How to look into the demo's database.
+    pub psql_line: Option<String>,
+}
+
+/// `queuetop [DSN]`.
+///
+/// # Errors
+/// Wrong usage, a database that cannot be used, a terminal that cannot be drawn on, or a defect.
+pub async fn run(args: DashboardArgs, crash: &Crash) -> Result<u8, CommandError> {
+    terminal::usable().map_err(CommandError::Usage)?;
+    let settings = super::load_settings(&args.screen)?;
+    super::log::start(args.screen.log.as_deref())?;
+    let connector = connector(args.target.dsn.as_deref())?;
+    let plan = Plan { connector, schema: args.target.schema, settings, psql_line: None };
+    show(plan, crash).await
+}
+
+/// The way to a database, from a connection string and the surroundings.
+///
+/// # Errors
+/// As wrong usage, naming the setting and its place.
+pub fn connector(dsn: Option<&str>) -> Result<Arc<Connector>, CommandError> {
+    let info = ConnInfo::resolve(dsn, &Env::of_process()).map_err(|error| CommandError::Usage(error.to_string()))?;
+    for warning in &info.warnings {
+        eprintln!("queuetop: {warning}");
+    }
+    if info.password_on_command_line() {
+        eprintln!("queuetop: the password on the command line can be seen by everybody on this machine; use ~/.pgpass");
+    }
+    Ok(Arc::new(Connector::new(info, SqlLog::default())))
+}
+
+/// Shows the dashboard until the operator leaves; answers with the exit status.
+///
+/// # Errors
+/// As [`run`].
+pub async fn show(plan: Plan, crash: &Crash) -> Result<u8, CommandError> {
+    let detect = Arc::new(Installed { schema: plan.schema.clone() });
+    let mut first = tokio::spawn(first_contact(Arc::clone(&plan.connector), plan.schema.clone()));
+    if let Ok(answer) = tokio::time::timeout(BEFORE_SCREEN, &mut first).await {
+        let checked = answer.map_err(|died| CommandError::Defect(eyre!("connecting died: {died}")))?;
+        let checked = match checked {
+            Err(Refusal::PasswordNeeded) => ask_and_retry(&plan).await,
+            other => other,
+        };
+        checked.map_err(|refusal| CommandError::Failed(refusal.to_string()))?;
+        first = tokio::spawn(async { Ok(()) });
+    }
+    let mut app = app(&plan);
+    let ended = with_screen(&plan, detect, first, &mut app, crash).await;
+    let reports = crash.take();
+    for report in &reports {
+        eprintln!("{report}");
+    }
+    if let Some(reason) = app.refused() {
+        return Err(CommandError::Failed(reason.to_owned()));
+    }
+    match ended? {
+        Ended::Quit => Ok(0),
+        Ended::Signal(number) => Ok(128_u8.saturating_add(u8::try_from(number).unwrap_or(0))),
+        Ended::TerminalLost => Ok(129),
+    }
+}
+
+/// Why the first contact failed for good.
+#[derive(Debug, thiserror::Error)]
+enum Refusal {
+    #[error("the server wants a password: set PGPASSWORD or write it into ~/.pgpass")]
+    PasswordNeeded,
+    #[error("{0}")]
+    Db(DbError),
+    #[error("{0}")]
+    NothingThere(String),
+}
+
+impl From<DbError> for Refusal {
+    fn from(error: DbError) -> Self {
+        if error.class == crate::db::Class::PasswordNeeded { Self::PasswordNeeded } else { Self::Db(error) }
+    }
+}
+
+/// Connects once and looks what is there, so that a wrong target is said in one line instead of on a screen.
+async fn first_contact(connector: Arc<Connector>, schema: Option<String>) -> Result<(), Refusal> {
+    use crate::db::Class;
+    let session = match connector.connect(Purpose::Read).await {
+        Ok(session) => session,
+        // These pass by themselves: the screen waits for it.
+        Err(error) if matches!(error.class, Class::StartingUp | Class::TooManyConnections) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    if backends::all(&session, schema.as_deref()).await?.is_empty() {
+        return Err(Refusal::NothingThere(nothing_there(&connector, schema.as_deref())));
+    }
+    Ok(())
+}
+
+fn nothing_there(connector: &Connector, schema: Option<&str>) -> String {
+    let place = schema.map(|schema| format!(" in schema {schema}")).unwrap_or_default();
+    format!("no queue found in {}{place}: `queuetop migrate` installs one", connector.target())
+}
+
+/// Asks for the password on the terminal, which is still the shell's, and tries once more.
+async fn ask_and_retry(plan: &Plan) -> Result<(), Refusal> {
+    let prompt = format!("Password for user {}: ", plan.connector.target().user);
+    let typed = tokio::task::spawn_blocking(move || rpassword::prompt_password(prompt)).await;
+    let Ok(Ok(password)) = typed else {
+        return Err(Refusal::PasswordNeeded);
+    };
+    plan.connector.set_password(Secret::new(password));
+    first_contact(Arc::clone(&plan.connector), plan.schema.clone()).await
+}
+
+fn app(plan: &Plan) -> App {
+    let screen = &plan.settings.screen;
+    let theme = Theme::choose(screen.colour == Colour::None, screen.ascii);
+    let times = match screen.times {
+        Times::Relative => TimeStyle::Relative,
+        Times::Utc => TimeStyle::Utc,
+        Times::Local => TimeStyle::Local,
+    };
+    let guards = Guards {
+        read_only: plan.settings.safety.read_only,
+        typed_above: plan.settings.safety.typed_above,
+        not_production: plan.settings.safety.not_production.clone(),
+        psql_line: plan.psql_line.clone(),
+    };
+    App::new(World::new(theme, times, screen.range, plan.settings.poll.interval), guards)
+}
+
+async fn with_screen(
+    plan: &Plan,
+    detect: Arc<Installed>,
+    first: JoinHandle<Result<(), Refusal>>,
+    app: &mut App,
+    crash: &Crash,
+) -> Result<Ended, CommandError> {
+    let terminal_error = |error: io::Error| CommandError::Failed(format!("the terminal cannot be used: {error}"));
+    let (messages, received) = mpsc::channel(IN_FLIGHT);
+    let mut tasks = JoinSet::new();
+    let outside = outside::stream().map_err(terminal_error)?;
+    let screen = Screen::enter(crash.screen.clone()).map_err(terminal_error)?;
+    let mut effects = engine(plan, detect, first, messages, screen, &mut tasks);
+    let sources = Sources { input: EventStream::new(), outside, messages: received, tasks };
+    let mut canvas = terminal::canvas().map_err(terminal_error)?;
+    let ended = run::run(&mut canvas, sources, app, &mut effects).await;
+    effects.screen.leave();
+    Ok(ended?)
+}
+
+/// Starts what reads the database once the first contact went well, and hands out what carries out effects.
+fn engine(
+    plan: &Plan,
+    detect: Arc<Installed>,
+    first: JoinHandle<Result<(), Refusal>>,
+    messages: mpsc::Sender<Msg>,
+    screen: Screen,
+    tasks: &mut JoinSet<()>,
+) -> Effects {
+    let pace = Pace { interval: plan.settings.poll.interval, load: plan.settings.poll.load / 100.0 };
+    let (pace, pace_seen) = watch::channel(pace);
+    let (polled, polling) = watch::channel(None::<Arc<Live>>);
+    let (listened, listening) = watch::channel(None::<Arc<Live>>);
+    let (events, told) = mpsc::channel(IN_FLIGHT);
+    let wake = Arc::new(Wake::default());
+    let poll = Poll {
+        connector: Arc::clone(&plan.connector),
+        detect,
+        pace: pace_seen,
+        wake: Arc::clone(&wake),
+        live: polled,
+        events: events.clone(),
+    };
+    let push = Push {
+        connector: Arc::clone(&plan.connector),
+        polled: polling.clone(),
+        live: listened,
+        wake: Arc::clone(&wake),
+        events,
+    };
+    let target = plan.connector.target().to_string();
+    let to_loop = messages.clone();
+    tasks.spawn(async move {
+        let _ended = to_loop.send(Msg::Connecting { target, attempt: 1 }).await;
+        match first.await {
+            Ok(Ok(())) => {
+                tokio::join!(poll.run(), push.run(), effects::forward(told, to_loop));
+            }
+            Ok(Err(refusal)) => {
+                let _ended = to_loop.send(Msg::Refused(refusal.to_string())).await;
+            }
+            Err(died) => std::panic::resume_unwind(died.into_panic()),
+        }
+    });
+    Effects {
+        connector: Arc::clone(&plan.connector),
+        sessions: Sessions { listening, polling },
+        pace,
+        wake,
+        messages,
+        screen,
+    }
+}

@@ -1,0 +1,132 @@
+//! The terminal: entered once, left exactly once, on every way out. Also the clipboard and suspending.
+
+use std::io::{self, IsTerminal, Write, stdin, stdout};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crossterm::clipboard::CopyToClipboard;
+use crossterm::cursor::{Hide, Show};
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::{execute, queue};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use rustix::process::{Signal, getpgrp, getpid, kill_process, kill_process_group};
+
+use crate::run::Suspend;
+
+/// Text longer than this is not put on the clipboard: many terminals drop the whole sequence then.
+const CLIPBOARD_MOST: usize = 74_994;
+
+/// Whether the screen is ours at present. Shared with the panic hook, which keeps quiet while it is.
+#[derive(Debug, Clone, Default)]
+pub struct ScreenFlag(Arc<AtomicBool>);
+
+impl ScreenFlag {
+    /// The screen is ours.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Owns raw mode, the alternate screen and paste marks. Dropping it gives them back.
+pub struct Screen {
+    up: ScreenFlag,
+}
+
+impl Screen {
+    /// Takes the terminal over.
+    ///
+    /// # Errors
+    /// When a step fails; the steps before it are undone.
+    pub fn enter(up: ScreenFlag) -> io::Result<Self> {
+        let mut screen = Self { up };
+        screen.take()?;
+        Ok(screen)
+    }
+
+    fn take(&mut self) -> io::Result<()> {
+        enable_raw_mode()?;
+        self.up.0.store(true, Ordering::SeqCst);
+        execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide).inspect_err(|_| self.leave())
+    }
+
+    /// Gives the terminal back; the second time it does nothing. Errors mean that the terminal is gone: nobody can be told.
+    pub fn leave(&mut self) {
+        if self.up.0.swap(false, Ordering::SeqCst) {
+            let _gone = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show);
+            let _gone = disable_raw_mode();
+        }
+    }
+
+    /// Gives the terminal to the shell until the program is continued.
+    ///
+    /// # Errors
+    /// When the terminal cannot be taken over again.
+    pub fn suspend(&mut self, who: Suspend) -> io::Result<()> {
+        self.leave();
+        match who {
+            Suspend::Job => kill_process_group(getpgrp(), Signal::STOP)?,
+            Suspend::Process => kill_process(getpid(), Signal::STOP)?,
+        }
+        self.take()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// A terminal to draw on. Nothing is asked of it: nobody may be there to answer.
+///
+/// # Errors
+/// When its size cannot be read.
+pub fn canvas() -> io::Result<Terminal<CrosstermBackend<io::Stdout>>> {
+    Terminal::new(CrosstermBackend::new(stdout()))
+}
+
+/// Whether keys can be read and frames be written.
+///
+/// # Errors
+/// What is missing and what to do instead, in one line.
+pub fn usable() -> Result<(), String> {
+    let instead = "use `queuetop snapshot` in scripts and pipes";
+    if !stdin().is_terminal() {
+        return Err(format!("standard input is not a terminal: {instead}"));
+    }
+    if !stdout().is_terminal() {
+        return Err(format!("standard output is not a terminal: {instead}"));
+    }
+    match std::env::var("TERM").ok().filter(|t| !t.is_empty()).as_deref() {
+        None => Err(format!("TERM is not set: {instead}")),
+        Some("dumb") => Err(format!("TERM=dumb cannot show a screen: {instead}")),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Puts a text on the clipboard of the terminal at the other end (OSC 52); inside tmux through its own wrapper.
+///
+/// # Errors
+/// When the terminal is gone.
+pub fn copy(text: &str) -> io::Result<()> {
+    if text.len() > CLIPBOARD_MOST {
+        return Ok(());
+    }
+    let mut sequence = Vec::new();
+    queue!(sequence, CopyToClipboard::to_clipboard_from(text))?;
+    let mut out = stdout().lock();
+    if std::env::var_os("TMUX").is_some() {
+        out.write_all(b"\x1bPtmux;")?;
+        // Inside the wrapper every ESC is written twice.
+        out.write_all(
+            &sequence.iter().flat_map(|byte| vec![*byte; 1 + usize::from(*byte == 0x1b)]).collect::<Vec<_>>(),
+        )?;
+        out.write_all(b"\x1b\\")?;
+    } else {
+        out.write_all(&sequence)?;
+    }
+    out.flush()
+}

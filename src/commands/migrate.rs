@@ -1,0 +1,80 @@
+//! `queuetop migrate`: installs or upgrades the `jobs` queue's SQL, says what it would do, or prints the SQL.
+
+use crate::args::MigrateArgs;
+use crate::db::{Connector, DbError, Purpose, Session};
+use crate::engine::migrate::{self, MigrateError, Options, Report};
+use crate::text::Safe;
+
+use super::CommandError;
+use super::dashboard::connector;
+
+/// Runs `queuetop migrate`.
+///
+/// # Errors
+/// Wrong usage; a database that cannot be reached or cannot take the migration, in which case nothing is half done.
+pub async fn run(args: MigrateArgs) -> Result<u8, CommandError> {
+    let options = Options {
+        schema: args.schema,
+        role_prefix: args.role_prefix,
+        replace_functions: args.replace_functions,
+    };
+    if args.print {
+        print!("{}", migrate::print(&options, None).map_err(failed)?);
+        return Ok(0);
+    }
+    let connector = connector(args.dsn.as_deref())?;
+    let mut session = connect(&connector).await?;
+    refuse_pooled(&connector, &mut session).await?;
+    if args.dry_run {
+        let plan = migrate::plan(session.driver(), &options).await.map_err(failed)?;
+        for line in Safe::lines(&plan.to_string()) {
+            println!("{line}");
+        }
+        return Ok(0);
+    }
+    let report = migrate::run(session.driver(), &options).await.map_err(failed)?;
+    tell(&report, &options, &connector);
+    Ok(0)
+}
+
+async fn connect(connector: &Connector) -> Result<Session, CommandError> {
+    connector.connect(Purpose::Act).await.map_err(|error: DbError| CommandError::Failed(error.to_string()))
+}
+
+/// Through a transaction pooler the lock that keeps two migrations apart would not hold.
+async fn refuse_pooled(connector: &Connector, session: &mut Session) -> Result<(), CommandError> {
+    if session.facts().direct {
+        return Ok(());
+    }
+    let mut second = connect(connector).await?;
+    if migrate::is_pooled(session.driver(), second.driver()).await.map_err(|e| failed(e.into()))? {
+        return Err(CommandError::Failed(
+            "this connection goes through a transaction pooler, where a migration cannot hold its lock: \
+             connect to the server itself or to a session pooler"
+                .into(),
+        ));
+    }
+    Ok(())
+}
+
+fn tell(report: &Report, options: &Options, connector: &Connector) {
+    let place = Safe::full(&format!("{}, schema {}", connector.target(), options.schema));
+    for warning in &report.warnings {
+        eprintln!("queuetop: {}", Safe::full(warning));
+    }
+    for index in &report.indexes {
+        println!("built index {}", Safe::full(index));
+    }
+    for name in &report.applied {
+        println!("applied {}", Safe::full(name));
+    }
+    if report.applied.is_empty() {
+        println!("{place}: nothing to do, version {}", report.version);
+    } else {
+        println!("{place}: now at version {}", report.version);
+    }
+}
+
+fn failed(error: MigrateError) -> CommandError {
+    CommandError::Failed(error.to_string())
+}

@@ -1,0 +1,64 @@
+//! One file or folder a subcommand. Here the screen's side and the database's side meet.
+
+pub mod config;
+pub mod dashboard;
+pub mod log;
+pub mod migrate;
+
+use crate::args::{Cli, Command, ScreenArgs};
+use crate::config::{self as settings, Overrides, Settings};
+
+/// How a command ends, besides well.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// Wrong usage, or no terminal: exit status 2.
+    #[error("{0}")]
+    Usage(String),
+    /// It failed for a reason outside of the program: exit status 1.
+    #[error("{0}")]
+    Failed(String),
+    /// A defect of the program: exit status 1 and a full report.
+    #[error(transparent)]
+    Defect(#[from] color_eyre::Report),
+}
+
+impl CommandError {
+    /// Exit status: 1 a failure, 2 wrong usage or no terminal.
+    #[must_use]
+    pub fn status(&self) -> u8 {
+        match self {
+            Self::Usage(_) => 2,
+            Self::Failed(_) | Self::Defect(_) => 1,
+        }
+    }
+}
+
+/// Runs what the command line asks for; answers with the exit status.
+///
+/// # Errors
+/// What went wrong, ready to be printed after the terminal is restored.
+pub async fn run(cli: Cli, crash: &dashboard::crash::Crash) -> Result<u8, CommandError> {
+    match cli.command {
+        None => dashboard::run(cli.dashboard, crash).await,
+        Some(Command::Config(args)) => config::run(&args),
+        Some(Command::Migrate(args)) => migrate::run(args).await,
+        _ => Ok(0),
+    }
+}
+
+/// The settings with what the command line says.
+///
+/// # Errors
+/// As wrong usage, naming the place.
+pub fn load_settings(args: &ScreenArgs) -> Result<Settings, CommandError> {
+    let overrides = Overrides {
+        file: args.config.clone(),
+        interval: args.interval,
+        load: args.load,
+        ascii: args.ascii,
+        read_only: args.read_only,
+    };
+    let (settings, _) = settings::load(&overrides, &|name| std::env::var(name).ok())
+        .map_err(|error| CommandError::Usage(error.to_string()))?;
+    Ok(settings)
+}

@@ -1,0 +1,64 @@
+//! Reading lists and details in between, on whatever session lives at present.
+
+use std::sync::Arc;
+
+use crate::backends::Backend;
+use crate::db::DbError;
+use crate::model::{BackendKind, JobDetail, JobRef, Page, PageRequest};
+
+use super::live::{Live, LiveView};
+
+/// Why nothing could be read.
+#[derive(Debug, thiserror::Error)]
+pub enum BrowseError {
+    /// There is no session at present.
+    #[error("not connected at present")]
+    NotConnected,
+    /// The database has no queue of that kind.
+    #[error("no {0} queue in this database")]
+    NoBackend(BackendKind),
+    /// The database said no.
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+/// Sessions to read on: the one that listens, else the one that polls.
+#[derive(Clone)]
+pub struct Sessions {
+    /// Listens, and is free otherwise.
+    pub listening: LiveView,
+    /// Polls.
+    pub polling: LiveView,
+}
+
+impl Sessions {
+    pub(super) fn current(&self) -> Result<Arc<Live>, BrowseError> {
+        let listening = self.listening.borrow().clone();
+        listening.or_else(|| self.polling.borrow().clone()).ok_or(BrowseError::NotConnected)
+    }
+}
+
+/// Reads one page of jobs.
+///
+/// # Errors
+/// When there is no session, no such backend, or the database cannot answer.
+pub async fn page(sessions: &Sessions, request: &PageRequest) -> Result<Page, BrowseError> {
+    let live = sessions.current()?;
+    let kind = request.filter.queue.as_ref().map_or(BackendKind::Jobs, |queue| queue.backend);
+    Ok(backend(&live, kind)?.page(&live.session, request).await?)
+}
+
+/// Reads one job; `None`: it is gone.
+///
+/// # Errors
+/// When there is no session, no such backend, or the database cannot answer.
+pub async fn detail(sessions: &Sessions, job: &JobRef) -> Result<Option<JobDetail>, BrowseError> {
+    let live = sessions.current()?;
+    Ok(backend(&live, job.queue.backend)?.detail(&live.session, job).await?)
+}
+
+/// The backend of this kind.
+pub(super) fn backend(live: &Live, kind: BackendKind) -> Result<&dyn Backend, BrowseError> {
+    let found = live.backends.iter().find(|backend| backend.kind() == kind);
+    found.map(AsRef::as_ref).ok_or(BrowseError::NoBackend(kind))
+}
