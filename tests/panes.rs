@@ -37,12 +37,13 @@ fn later(fixture: &mut Fixture, seconds: u64, change: impl FnOnce(&mut Vec<queue
     let snapshot = fixture.snapshot.as_mut().unwrap();
     snapshot.taken_at = snapshot.taken_at.plus(Duration::from_secs(seconds));
     change(&mut snapshot.queues);
+    fixture.findings = queuetop::diagnose::findings(snapshot, &fixture.history, None);
 }
 
 #[test]
 fn queues_change_places_seldom_and_the_cursor_stays_on_its_queue() {
     let (marks, theme) = (Marks::new(), Theme::mono());
-    let mut fixture = fixtures::busy();
+    let mut fixture = fixtures::diagnosed(fixtures::busy());
     let mut pane = Queues::default();
     let ctx = context(&fixture, &marks, &theme);
     pane.on_snapshot(&ctx);
@@ -70,7 +71,7 @@ fn queues_change_places_seldom_and_the_cursor_stays_on_its_queue() {
 #[test]
 fn a_queue_that_is_gone_leaves_nothing_selected() {
     let (marks, theme) = (Marks::new(), Theme::mono());
-    let mut fixture = fixtures::busy();
+    let mut fixture = fixtures::diagnosed(fixtures::busy());
     let mut pane = Queues::default();
     pane.on_snapshot(&context(&fixture, &marks, &theme));
     later(&mut fixture, 1, |queues| queues.retain(|q| q.id != queue_id("webhooks")));
@@ -105,7 +106,7 @@ fn a_filter_keeps_the_queue_not_the_row() {
 #[test]
 fn numbers_keep_their_columns_from_frame_to_frame() {
     let (marks, theme) = (Marks::new(), Theme::mono());
-    let mut fixture = fixtures::busy();
+    let mut fixture = fixtures::diagnosed(fixtures::busy());
     let mut pane = Queues::default();
     pane.on_snapshot(&context(&fixture, &marks, &theme));
     let head = lines(&drawn(&mut pane, &context(&fixture, &marks, &theme)))[0].clone();
@@ -240,7 +241,7 @@ fn a_range_reaches_from_the_nearest_mark() {
 #[test]
 fn a_calm_screen_has_no_alarm_and_a_cursor_is_reversed() {
     let (marks, theme) = (Marks::new(), Theme::terminal());
-    let mut fixture = fixtures::busy();
+    let mut fixture = fixtures::diagnosed(fixtures::busy());
     later(&mut fixture, 0, |queues| queues.retain(|q| q.id == queue_id("thumbnails")));
     let mut pane = Queues::default();
     let ctx = context(&fixture, &marks, &theme);

@@ -18,7 +18,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::keymap::{Command, Scope};
-use crate::model::{History, Job, JobFilter, JobRef, Page, PageRequest, QueueId, ServerFacts, Snapshot, Time};
+use crate::model::{Finding, History, Job, JobFilter, JobRef, Page, PageRequest, QueueId, ServerFacts, Snapshot, Time};
 use crate::theme::Theme;
 
 /// How times are written.
@@ -41,6 +41,8 @@ pub type Marks = BTreeMap<JobRef, Job>;
 pub struct Ctx<'a> {
     /// The last good reading; `None` before the first.
     pub snapshot: Option<&'a Snapshot>,
+    /// What the rules say of it, worst first.
+    pub findings: &'a [Finding],
     /// What happened over time.
     pub history: &'a History,
     /// The server, once connected.

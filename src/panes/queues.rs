@@ -49,18 +49,18 @@ impl Queues {
         self.rows.iter().filter(|id| wanted.is_empty() || id.name.to_lowercase().contains(&wanted)).collect()
     }
 
-    fn sort(&mut self, snapshot: &Snapshot) {
+    fn sort(&mut self, snapshot: &Snapshot, ctx: &Ctx<'_>) {
         let mut queues: Vec<&QueueStats> = snapshot.queues.iter().collect();
-        self.order.sort(&mut queues, snapshot.taken_at);
+        self.order.sort(&mut queues, ctx.findings, snapshot.taken_at);
         self.rows = queues.into_iter().map(|q| q.id.clone()).collect();
         self.sorted_at = Some(snapshot.taken_at);
     }
 
     /// The same order as before, with queues that came at the end and without those that went.
-    fn keep_order(&mut self, snapshot: &Snapshot) {
+    fn keep_order(&mut self, snapshot: &Snapshot, ctx: &Ctx<'_>) {
         self.rows.retain(|id| snapshot.queue(id).is_some());
         if self.rows.len() < snapshot.queues.len() {
-            self.sort(snapshot);
+            self.sort(snapshot, ctx);
         }
     }
 
@@ -126,7 +126,7 @@ impl Pane for Queues {
         match command {
             Command::Sort => {
                 self.order = self.order.next();
-                self.sort(ctx.snapshot?);
+                self.sort(ctx.snapshot?, ctx);
                 None
             }
             Command::Inspect => {
@@ -145,9 +145,9 @@ impl Pane for Queues {
         let Some(snapshot) = ctx.snapshot else { return };
         let due = self.sorted_at.is_none_or(|at| snapshot.taken_at >= at.plus(RESORT) || snapshot.taken_at < at);
         if due {
-            self.sort(snapshot);
+            self.sort(snapshot, ctx);
         } else {
-            self.keep_order(snapshot);
+            self.keep_order(snapshot, ctx);
         }
         let rows: Vec<QueueId> = self.shown(ctx).into_iter().cloned().collect();
         self.cursor.settle(rows.iter());

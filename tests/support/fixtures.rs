@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use queuetop::diagnose;
 use queuetop::model::{
-    BackendKind, Failures, Fence, History, Job, JobRef, JobState, Lease, Page, PageRequest, Point, QueueId, QueueStats,
-    Rates, Reading, Signature, Snapshot, Time, Totals,
+    BackendKind, Failures, Fence, Finding, History, Job, JobRef, JobState, Lease, Page, PageRequest, Point, QueueId,
+    QueueStats, Rates, Reading, Signature, Snapshot, Time, Totals,
 };
 
 use queuetop::panes::{Ctx, Marks, TimeStyle};
@@ -27,6 +28,7 @@ pub(crate) fn ahead(seconds: u64) -> Time {
 pub(crate) struct Fixture {
     pub(crate) name: &'static str,
     pub(crate) snapshot: Option<Snapshot>,
+    pub(crate) findings: Vec<Finding>,
     pub(crate) history: History,
     pub(crate) page: Option<Page>,
     pub(crate) stale: bool,
@@ -38,6 +40,7 @@ pub(crate) struct Fixture {
 pub(crate) fn context<'a>(fixture: &'a Fixture, marks: &'a Marks, theme: &'a Theme) -> Ctx<'a> {
     Ctx {
         snapshot: fixture.snapshot.as_ref(),
+        findings: &fixture.findings,
         history: &fixture.history,
         server: None,
         queue: fixture.queue.as_ref(),
@@ -52,10 +55,16 @@ pub(crate) fn context<'a>(fixture: &'a Fixture, marks: &'a Marks, theme: &'a The
     }
 }
 
+/// With what the rules say of it.
+pub(crate) fn diagnosed(fixture: Fixture) -> Fixture {
+    let findings = fixture.snapshot.as_ref().map(|s| diagnose::findings(s, &fixture.history, None));
+    Fixture { findings: findings.unwrap_or_default(), ..fixture }
+}
+
 /// The fixtures that every pane is drawn with.
 pub(crate) fn all() -> Vec<Fixture> {
     let stale = Fixture { name: "stale", stale: true, ..busy() };
-    vec![empty(), busy(), overflowing(), stale, denied()]
+    vec![empty(), busy(), overflowing(), stale, denied()].into_iter().map(diagnosed).collect()
 }
 
 pub(crate) fn queue_id(name: &str) -> QueueId {
@@ -172,6 +181,7 @@ pub(crate) fn empty() -> Fixture {
     Fixture {
         name: "empty",
         snapshot: Some(snapshot(vec![], vec![], failures)),
+        findings: vec![],
         history: History::default(),
         page: Some(page(vec![])),
         stale: false,
@@ -226,6 +236,7 @@ pub(crate) fn busy() -> Fixture {
     Fixture {
         name: "busy",
         snapshot: Some(snapshot(queues, leases, failures)),
+        findings: vec![],
         history,
         page: Some(page(jobs)),
         stale: false,
@@ -264,6 +275,7 @@ pub(crate) fn overflowing() -> Fixture {
     Fixture {
         name: "overflowing",
         snapshot: Some(snapshot(queues, leases, failures)),
+        findings: vec![],
         history,
         page: Some(page(jobs)),
         stale: false,
@@ -285,6 +297,7 @@ pub(crate) fn denied() -> Fixture {
     Fixture {
         name: "denied",
         snapshot: Some(snapshot),
+        findings: vec![],
         history: History::default(),
         page: Some(page),
         stale: false,

@@ -88,5 +88,13 @@ pub(crate) fn fixture() -> Fixture {
     let base = fixtures::empty();
     let page = base.page.map(|page| Page { jobs: Reading::Exact(jobs), note: Some(strings.concat()), ..page });
     let snapshot = base.snapshot.map(|s| Snapshot { queues, failures, leases, ..s });
-    Fixture { name: "hostile", snapshot, history, page, stale: false, queue: None }
+    fixtures::diagnosed(Fixture {
+        findings: vec![],
+        name: "hostile",
+        snapshot,
+        history,
+        page,
+        stale: false,
+        queue: None,
+    })
 }

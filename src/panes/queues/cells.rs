@@ -2,14 +2,15 @@
 
 use ratatui::style::Style;
 
+use crate::diagnose;
 use crate::fmt::{self, Figure, Tone, whole_seconds};
-use crate::model::{BackendKind, Drain, QueueStats, Reading};
+use crate::model::{BackendKind, Drain, QueueStats, Reading, Severity};
 use crate::panes::Ctx;
 use crate::panes::parts::{Cell, Column, Row, Window, spark, style_of};
 use crate::text::Safe;
 use crate::theme::{self, Theme};
 
-use super::rank::{self, Concern, Order};
+use super::rank::{self, Order};
 
 /// In the order of the screen; the ranks say which go first where there is less room.
 pub(super) const COLUMNS: [Column; 13] = [
@@ -27,6 +28,9 @@ pub(super) const COLUMNS: [Column; 13] = [
     Column::number("drains", 6, 7),
     Column::words("trend", 6, 24, 10),
 ];
+
+/// A wait that stands out in a queue that needs a look, in seconds.
+const LONG_WAIT: f64 = 60.0;
 
 /// Position of the trend in [`COLUMNS`].
 pub(super) const TREND: usize = 12;
@@ -47,13 +51,13 @@ pub(super) const fn sorted_column(order: Order) -> Option<usize> {
 /// One row. `trend` is the width of the trend column, `several` tells that queues of more than one kind are shown.
 pub(super) fn row(queue: &QueueStats, ctx: &Ctx<'_>, trend: u16, several: bool) -> Row {
     let theme = ctx.theme;
-    let concern = rank::concern(queue, ctx.now);
+    let worst = diagnose::worst_of(ctx.findings, &queue.id);
     let number = |at: usize, reading: &Reading<u64>| {
         Cell::figure(Figure::count(reading, COLUMNS.get(at).map_or(0, |c| usize::from(c.width))), theme)
     };
     let rate = |reading: &Reading<f64>| Cell::figure(Figure::rate(reading, 6), theme);
     let mut oldest = Cell::figure(Figure::age(&queue.oldest_ready_seconds(ctx.now), 6), theme);
-    if concern > Concern::None && rank::wait(queue, ctx.now) > rank::LONG_WAIT {
+    if worst > Some(Severity::Info) && rank::wait(queue, ctx.now) > LONG_WAIT {
         oldest.style = theme.warn;
     }
     let cells = vec![
@@ -71,7 +75,7 @@ pub(super) fn row(queue: &QueueStats, ctx: &Ctx<'_>, trend: u16, several: bool) 
         drains(queue, theme),
         Cell::new(depth_trend(queue, ctx, trend), theme.text),
     ];
-    Row { signs: [Cell::default(), sign(queue, concern, theme)], cells }
+    Row { signs: [Cell::default(), sign(queue, worst, theme)], cells }
 }
 
 fn name(queue: &QueueStats, theme: &Theme, several: bool) -> Cell {
@@ -85,13 +89,13 @@ fn alarming(cell: Cell, count: &Reading<u64>, style: Style) -> Cell {
     if count.get().is_some_and(|n| n > 0) { Cell { style, ..cell } } else { cell }
 }
 
-fn sign(queue: &QueueStats, concern: Concern, theme: &Theme) -> Cell {
-    match concern {
-        Concern::Act => Cell::new(theme::ATTENTION, theme.act),
+fn sign(queue: &QueueStats, worst: Option<Severity>, theme: &Theme) -> Cell {
+    match worst {
+        Some(Severity::Act) => Cell::new(theme::ATTENTION, theme.act),
         _ if queue.paused == Some(true) => Cell::new(theme::PAUSED, theme.warn),
-        Concern::Look => Cell::new(theme::ATTENTION, theme.warn),
-        Concern::None if matches!(queue.ready, Reading::About(_)) => Cell::new(theme::ESTIMATED, theme.quiet),
-        Concern::None => Cell::default(),
+        Some(Severity::Look) => Cell::new(theme::ATTENTION, theme.warn),
+        _ if matches!(queue.ready, Reading::About(_)) => Cell::new(theme::ESTIMATED, theme.quiet),
+        _ => Cell::default(),
     }
 }
 

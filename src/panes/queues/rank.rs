@@ -1,51 +1,10 @@
-//! Which queue is worse: what makes it worth a look, and the orders that the table can have.
+//! Which queue is worse, and the other orders that the table can have. What is wrong with a queue is said by the findings,
+//! so the table, the verdict line and the diagnosis never contradict each other.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 use crate::fmt::whole_seconds;
-use crate::model::{Drain, QueueStats, Reading, Time};
-
-/// How much a queue needs somebody.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Concern {
-    /// All is well.
-    None,
-    /// Look.
-    Look,
-    /// Act.
-    Act,
-}
-
-/// A ready job that waits longer than this is worth a look, in seconds.
-pub(super) const LONG_WAIT: f64 = 60.0;
-
-/// What a queue needs. Leases that ran out mean act: somebody stopped working. The rest means look.
-pub(super) fn concern(queue: &QueueStats, now: Time) -> Concern {
-    match trouble(queue, now) {
-        0 => Concern::None,
-        EXPIRED => Concern::Act,
-        _ => Concern::Look,
-    }
-}
-
-/// The rank of an expired lease among the troubles.
-const EXPIRED: u8 = 4;
-
-/// The worst of its troubles: leases that ran out, a backlog that will not drain, a long wait, and then what is a matter
-/// of single jobs or of somebody's will.
-fn trouble(queue: &QueueStats, now: Time) -> u8 {
-    let some = |count: Reading<u64>| count.get().is_some_and(|n| n > 0);
-    let drain = queue.drain().get();
-    let paused = drain == Some(Drain::Paused);
-    let dies = queue.rates.dead.get().is_some_and(|rate| rate > 0.0);
-    match () {
-        () if some(queue.expired) => EXPIRED,
-        () if drain == Some(Drain::Never) => 3,
-        () if wait(queue, now) > LONG_WAIT && !paused => 2,
-        () if paused || dies || some(queue.exhausted) => 1,
-        () => 0,
-    }
-}
+use crate::model::{Finding, QueueStats, Reading, Time};
 
 /// Seconds the oldest ready job has waited; zero where there is none.
 pub(super) fn wait(queue: &QueueStats, now: Time) -> f64 {
@@ -100,13 +59,13 @@ impl Order {
     }
 
     /// Sorts; equal keys stand in the order of their names, so rows never swap for nothing.
-    pub(super) fn sort(self, queues: &mut [&QueueStats], now: Time) {
+    pub(super) fn sort(self, queues: &mut [&QueueStats], findings: &[Finding], now: Time) {
         let count = |r: &Reading<u64>| r.get().map_or(0.0, |n| n as f64);
         let rate = |r: &Reading<f64>| r.get().unwrap_or(0.0);
         let by_name = |a: &QueueStats, b: &QueueStats| a.id.name.cmp(&b.id.name).then(a.id.backend.cmp(&b.id.backend));
         let largest = |key: &dyn Fn(&QueueStats) -> f64, a, b| key(b).total_cmp(&key(a)).then_with(|| by_name(a, b));
         queues.sort_by(|a, b| match self {
-            Self::Worst => worse(a, b, now).then_with(|| by_name(a, b)),
+            Self::Worst => worse(a, b, findings, now).then_with(|| by_name(a, b)),
             Self::Name => by_name(a, b),
             Self::Ready => largest(&|q| count(&q.ready), a, b),
             Self::Oldest => largest(&|q| wait(q, now), a, b),
@@ -117,11 +76,13 @@ impl Order {
     }
 }
 
-/// By the worst trouble, then by wait and by backlog in coarse steps: two queues that are about equally bad keep their places.
-fn worse(a: &QueueStats, b: &QueueStats, now: Time) -> Ordering {
+/// By the place of its first finding, then by wait and by backlog in coarse steps: two queues that are about equally bad
+/// keep their places.
+fn worse(a: &QueueStats, b: &QueueStats, findings: &[Finding], now: Time) -> Ordering {
     let key = |q: &QueueStats| {
+        let place = findings.iter().position(|f| f.queue.as_ref() == Some(&q.id)).unwrap_or(findings.len());
         let quarter_minutes = u64::try_from(whole_seconds(wait(q, now)) / 15).unwrap_or(0);
-        (trouble(q, now), coarse(quarter_minutes), coarse(q.ready.get().unwrap_or(0)))
+        (Reverse(place), coarse(quarter_minutes), coarse(q.ready.get().unwrap_or(0)))
     };
     key(b).cmp(&key(a))
 }
@@ -134,7 +95,7 @@ fn coarse(n: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BackendKind, QueueId};
+    use crate::model::{BackendKind, QueueId, Severity};
 
     const NOW: Time = Time::At(1_000_000_000);
 
@@ -145,10 +106,23 @@ mod tests {
         q
     }
 
-    fn names(order: Order, queues: &[QueueStats]) -> Vec<&str> {
+    fn names<'a>(order: Order, queues: &'a [QueueStats], findings: &[Finding]) -> Vec<&'a str> {
         let mut rows: Vec<&QueueStats> = queues.iter().collect();
-        order.sort(&mut rows, NOW);
+        order.sort(&mut rows, findings, NOW);
         rows.into_iter().map(|q| q.id.name.as_str()).collect()
+    }
+
+    fn finding(queue: &QueueStats) -> Finding {
+        Finding {
+            id: "test",
+            severity: Severity::Look,
+            queue: Some(queue.id.clone()),
+            sentence: String::new(),
+            brief: String::new(),
+            evidence: vec![],
+            next_step: String::new(),
+            weight: 1,
+        }
     }
 
     #[test]
@@ -160,15 +134,16 @@ mod tests {
             queue("slow", |q| q.oldest_ready = waiting(100)),
             queue("slower", |q| q.oldest_ready = waiting(700)),
             queue("alike", |q| q.oldest_ready = waiting(105)),
-            queue("expired", |q| q.expired = Reading::Exact(1)),
-            queue("exhausted", |q| q.exhausted = Reading::AtLeast(1)),
+            queue("worst", |_| ()),
+            queue("bad", |_| ()),
             queue("odd", |q| q.rates.dead = Reading::Exact(f64::NAN)),
         ];
-        let want = ["expired", "slower", "alike", "slow", "exhausted", "busy", "calm", "odd"];
-        assert_eq!(names(Order::Worst, &queues), want);
+        let findings = [finding(&queues[5]), finding(&queues[6]), finding(&queues[5])];
+        let want = ["worst", "bad", "slower", "alike", "slow", "busy", "calm", "odd"];
+        assert_eq!(names(Order::Worst, &queues, &findings), want);
         let mut reversed = queues.clone();
         reversed.reverse();
-        assert_eq!(names(Order::Worst, &reversed), want);
+        assert_eq!(names(Order::Worst, &reversed, &findings), want);
     }
 
     #[test]
@@ -176,7 +151,7 @@ mod tests {
         let queues = [queue("b", |q| q.ready = Reading::Denied), queue("a", |q| q.ready = Reading::About(5))];
         let mut order = Order::default();
         for _ in 0..7 {
-            assert_eq!(names(order, &queues), ["a", "b"], "{order:?}");
+            assert_eq!(names(order, &queues, &[]), ["a", "b"], "{order:?}");
             order = order.next();
         }
         assert_eq!(order, Order::Worst);
