@@ -174,6 +174,7 @@ impl World {
         };
         Ctx {
             snapshot,
+            findings: &self.findings,
             history,
             server: self.server.as_ref(),
             queue: self.queue.as_ref().filter(|_| self.follow),
