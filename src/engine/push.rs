@@ -152,7 +152,7 @@ async fn prove_alive(session: &Session) -> Result<(), DbError> {
     session.read_one("alive", ask, Limits::within(Duration::from_secs(5))).await.map(drop)
 }
 
-/// Waits until the poll has found other backends than `known`; false: the poll has ended.
+/// Waits until the poll has found something else than `known`; false: the poll has ended.
 async fn other_backends(polled: &mut LiveView, known: &Arc<Live>) -> bool {
     let other = |live: &Option<Arc<Live>>| {
         live.as_ref().is_some_and(|live| !Arc::ptr_eq(&live.backends, &known.backends) && !same(live, known))
@@ -161,8 +161,10 @@ async fn other_backends(polled: &mut LiveView, known: &Arc<Live>) -> bool {
 }
 
 fn same(one: &Live, other: &Live) -> bool {
+    // A standby that was promoted has notifications now.
+    let standby = |live: &Live| live.session.facts().standby;
     let names = |live: &Live| -> Vec<_> {
         live.backends.iter().map(|backend| (backend.kind(), backend.schema().to_owned(), backend.channel())).collect()
     };
-    names(one) == names(other)
+    standby(one) == standby(other) && names(one) == names(other)
 }
