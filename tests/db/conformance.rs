@@ -193,6 +193,8 @@ async fn the_same_settings_lead_to_the_same_place() {
         let theirs = psql(&secure, dsn.as_deref(), &vars, home.path());
         let (ours, reason) = ours(dsn.as_deref(), &vars, home.path()).await;
         connected += usize::from(theirs != "refused");
+        if ours != theirs {
+            different.push(format!("{dsn:?} {vars:?}\n  psql: {theirs}\n  ours: {ours} {reason}"));
         }
     }
     assert!((40..TABLE.len() - 20).contains(&connected), "{connected} of {} rows connect", TABLE.len());
