@@ -25,9 +25,9 @@ create table {schema}.counter_deltas (
   attempts integer not null default 0,
   max_attempts integer not null default 0,
   slot bigint not null default 0,
-  n bigint not null default 0,                          -- how many rows more (or fewer) have this state now
+  n integer not null default 0,                         -- how many rows more (or fewer) have this state now
   event text,                                           -- what happened, see `counter_deltas.event` below
-  events bigint not null default 0,                     -- how many times
+  events integer not null default 0,                    -- how many times
   again integer not null default 0,                     -- failures: the attempt ended, and the job was given back or taken over
   bucket smallint                                       -- completed: how long the handler took, see duration_bucket
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
@@ -111,7 +111,7 @@ create table {schema}.counter_fold (
 insert into {schema}.counter_fold default values;
 
 -- A number from queue_settings, kept within its limits; what is missing or is no number leaves the default.
--- history_days 7 (1..400), fold_every_ms 2000 (100..60000), notify_every_ms 100 (10..60000), notify on (or off).
+-- history_days 7 (1..400), fold_every_ms 1000 (100..60000), notify_every_ms 100 (10..60000), notify on (or off).
 create function {schema}.setting_number(p_name text, p_default integer, p_min integer, p_max integer) returns integer
 language sql stable set search_path = pg_catalog, pg_temp as $queuetop$
   select coalesce((select case when s.value ~ '^[0-9]{1,9}$' then least(greatest(s.value::integer, p_min), p_max) end

@@ -35,18 +35,22 @@ begin
   ), emptied as (
     delete from {schema}.job_slots s using slots g
     where s.queue = g.queue and s.status = g.status and s.slot = g.slot and s.n + g.n = 0
-    returning s.queue, s.status, s.slot
   ), filled as (
     insert into {schema}.job_slots as s (queue, status, slot, n)
     select g.queue, g.status, g.slot, g.n from slots g
-    where not exists (select from emptied e where e.queue = g.queue and e.status = g.status and e.slot = g.slot)
+    where g.n + coalesce((select o.n from {schema}.job_slots o
+                          where o.queue = g.queue and o.status = g.status and o.slot = g.slot), 0) <> 0
     on conflict (queue, status, slot) do update set n = s.n + excluded.n
   ), passed as ( -- slots that the clock went over since the last fold (either way), as they stood before this one
-    select q.queue, k.status, k.part, case when v_mark >= p_mark then s.n else -s.n end as n
-    from {schema}.queue_counters q
-    cross join (values ('queued', 'due'), ('running', 'lapsed')) as k (status, part)
-    join {schema}.job_slots s on s.queue = q.queue and s.status = k.status
-      and s.slot >= least(p_mark, v_mark) and s.slot < greatest(p_mark, v_mark)
+    -- a subquery, so that it is always a few index entries a queue
+    select queue, status, part, case when v_mark >= p_mark then n else -n end as n
+    from (select q.queue, k.status, k.part, (
+            select sum(s.n) from {schema}.job_slots s
+            where s.queue = q.queue and s.status = k.status
+              and s.slot >= least(p_mark, v_mark) and s.slot < greatest(p_mark, v_mark)) as n
+          from {schema}.queue_counters q
+          cross join (values ('queued', 'due'), ('running', 'lapsed')) as k (status, part)) as sums
+    where n is not null
     union all
     select queue, status, case status when 'queued' then 'due' else 'lapsed' end, n from slots where slot < v_mark
   ), counts as (
@@ -171,7 +175,7 @@ begin
     select * into v_fold from {schema}.counter_fold f for update skip locked;
     if not found then return; end if;
     perform setval(format('%I.fold_clock', {schema_literal}),
-                   v_now + {schema}.setting_number('fold_every_ms', 2000, 100, 60000));
+                   v_now + {schema}.setting_number('fold_every_ms', 1000, 100, 60000));
     if {schema}.fold_deltas(v_fold.mark, 2000) then
       perform setval(format('%I.fold_clock', {schema_literal}), v_now); -- more is waiting: the next call goes on
       return;
@@ -192,13 +196,13 @@ create function {schema}.recount_counters() returns table (queue text, figure te
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $queuetop$
 #variable_conflict use_column
 declare
-  v_mark bigint;
+  v_mark bigint := {schema}.time_slot(clock_timestamp()) + 1;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'recount_counters() needs READ COMMITTED, this transaction is %', upper(current_setting('transaction_isolation'))
       using errcode = '25001', hint = 'Call it in a transaction of its own.';
   end if;
-  select f.mark into v_mark from {schema}.counter_fold f for update; -- nobody folds until we are done
+  perform from {schema}.counter_fold f for update; -- nobody folds until we are done
   return query
   with waiting as materialized (
     select queue, status, attempts, max_attempts, slot, sum(n) as n from {schema}.counter_deltas
@@ -253,7 +257,11 @@ begin
     on conflict (queue) do update
     set dead_rows = excluded.dead_rows, replayed_rows = excluded.replayed_rows, first_slot = excluded.first_slot
   ), counted as (
-    select queue, status as figure, sum(n)::bigint as n from {schema}.job_counts group by queue, status
+    select queue, status as figure, sum(n)::bigint as n from {schema}.job_counts
+    where status not in ('due', 'lapsed') group by queue, status
+    union all
+    select queue, case status when 'queued' then 'due' else 'lapsed' end, sum(n)::bigint from {schema}.job_slots
+    where slot < v_mark group by queue, status
     union all select queue, 'dead', dead_rows from {schema}.queue_counters
     union all select queue, 'replayed', replayed_rows from {schema}.queue_counters
   ), right_ones as (
@@ -267,7 +275,7 @@ begin
   from counted c full join right_ones r using (queue, figure) left join still_waiting w using (queue, figure)
   where coalesce(c.n, 0) <> coalesce(r.n, 0)
   order by queue, figure;
-  update {schema}.counter_fold set suspect = false;
+  update {schema}.counter_fold set suspect = false, mark = v_mark;
 end $queuetop$;
 
 -- One queue's counters beside its rows, reading at most p_cap of them a figure: the slow check of the dashboard and of doctor
