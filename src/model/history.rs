@@ -90,7 +90,13 @@ impl History {
     /// Rates over the last `RATE_WINDOW` of known points; unknown when there are none.
     #[must_use]
     pub fn rates(&self, queue: &QueueId, now: Time) -> Rates {
-        let oldest = now.minus(RATE_WINDOW);
+        self.rates_over(queue, now, RATE_WINDOW)
+    }
+
+    /// Rates over the last `window` of known points; unknown when there are none.
+    #[must_use]
+    pub fn rates_over(&self, queue: &QueueId, now: Time, window: Duration) -> Rates {
+        let oldest = now.minus(window);
         let Some(series) = self.series.get(queue) else {
             return Rates::default();
         };

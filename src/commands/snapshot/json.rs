@@ -1,0 +1,82 @@
+//! The JSON form. Its names are stable: scripts rely on them; the README documents them.
+
+use serde::Serialize;
+
+use crate::model::{BackendKind, QueueStats, Reading, Time};
+use crate::text::harmless_json;
+
+use super::{CommandError, Taken};
+
+/// Live jobs with so many attempts begun.
+#[derive(Serialize)]
+struct Attempts {
+    attempts: i32,
+    jobs: u64,
+}
+
+#[derive(Serialize)]
+struct Queue<'a> {
+    queue: &'a str,
+    backend: BackendKind,
+    ready: Reading<u64>,
+    scheduled: Reading<u64>,
+    running: Reading<u64>,
+    expired: Reading<u64>,
+    exhausted: Reading<u64>,
+    enqueued_per_s: Reading<f64>,
+    completed_per_s: Reading<f64>,
+    retried_per_s: Reading<f64>,
+    dead_per_s: Reading<f64>,
+    oldest_ready_seconds: Reading<Option<f64>>,
+    attempts: Reading<Vec<Attempts>>,
+    dead_total: Reading<u64>,
+}
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    taken_at: Time,
+    server: &'a str,
+    backends: &'a [BackendKind],
+    readings_cost_ms: f64,
+    queues: Vec<Queue<'a>>,
+}
+
+/// One object on several lines, with a line end. Control characters of foreign text stay escaped, in terminals too.
+///
+/// # Errors
+/// Never for readings; the writer of JSON says so in its type.
+pub fn to_json(taken: &Taken) -> Result<String, CommandError> {
+    let now = taken.snapshot.taken_at;
+    let whole = Whole {
+        taken_at: now,
+        server: &taken.server,
+        backends: &taken.backends,
+        readings_cost_ms: (taken.snapshot.cost.as_secs_f64() * 1e6).round() / 1e3,
+        queues: taken.snapshot.queues.iter().map(|stats| queue(stats, now)).collect(),
+    };
+    let text = serde_json::to_string_pretty(&whole)
+        .map_err(|error| CommandError::Failed(format!("the snapshot cannot be written as JSON: {error}")))?;
+    Ok(harmless_json(&text) + "\n")
+}
+
+fn queue(stats: &QueueStats, now: Time) -> Queue<'_> {
+    let attempts = stats.attempts.clone().map(|counts| {
+        counts.into_iter().map(|(attempts, jobs)| Attempts { attempts, jobs }).collect::<Vec<_>>()
+    });
+    Queue {
+        queue: &stats.id.name,
+        backend: stats.id.backend,
+        ready: stats.ready,
+        scheduled: stats.scheduled,
+        running: stats.running,
+        expired: stats.expired,
+        exhausted: stats.exhausted,
+        enqueued_per_s: stats.rates.enqueued,
+        completed_per_s: stats.rates.completed,
+        retried_per_s: stats.rates.retried,
+        dead_per_s: stats.rates.dead,
+        oldest_ready_seconds: stats.oldest_ready_seconds(now),
+        attempts,
+        dead_total: stats.dead_total,
+    }
+}
