@@ -2,6 +2,7 @@
 
 mod auth;
 mod conformance;
+mod pooler;
 mod secure;
 mod sessions;
 mod tls;

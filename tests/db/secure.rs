@@ -11,7 +11,7 @@ use std::{
 use queuetop::private_pg::{Options, PrivatePg};
 use tempfile::TempDir;
 
-use crate::support::pg;
+use crate::support::{needs, pg};
 
 /// Who may come in, and how. Names of roles say it.
 const HBA: &str = "\
@@ -40,17 +40,19 @@ pub(super) struct Secure {
 }
 
 impl Secure {
-    pub(super) async fn start() -> Self {
+    /// Starts it; `None` without openssl to make certificates with.
+    pub(super) async fn start() -> Option<Self> {
+        let certs = Certs::make()?;
         let port = free_port();
         let mut options: Options = pg::options();
         options.settings.push(("listen_addresses".into(), "localhost".into()));
         options.settings.push(("port".into(), port.to_string()));
         let server = PrivatePg::start(&options, &mut |line| eprintln!("{line}")).expect("a server with TCP");
-        let secure = Self { server, port, certs: Certs::make() };
+        let secure = Self { server, port, certs };
         fs::write(secure.server.socket_dir().join("data/pg_hba.conf"), HBA).unwrap();
         secure.admin(ROLES).await;
-        secure.admin("select pg_reload_conf()").await;
-        secure
+        secure.reload().await;
+        Some(secure)
     }
 
     /// A DSN over TCP; `rest` names the user and more.
@@ -105,13 +107,17 @@ fn free_port() -> u16 {
 }
 
 /// A throw-away certificate authority and what it signed.
-pub(super) struct Certs(TempDir);
+pub(super) struct Certs {
+    folder: TempDir,
+    openssl: PathBuf,
+}
 
 impl Certs {
     /// `good` for localhost, `wrong` for another name, `expired`, `self` signed by itself, `v1` without extensions,
     /// `client` for the role `only_cert`.
-    fn make() -> Self {
-        let certs = Self(TempDir::new().expect("a folder"));
+    fn make() -> Option<Self> {
+        let openssl = needs::program("openssl", "openssl")?;
+        let certs = Self { folder: TempDir::new().expect("a folder"), openssl };
         certs.openssl("req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.crt -subj /CN=queuetop-test -days 2");
         certs.openssl("req -x509 -newkey rsa:2048 -nodes -keyout other.key -out other.crt -subj /CN=stranger -days 2");
         for (name, subject, san, days) in [
@@ -138,7 +144,7 @@ impl Certs {
             "req -x509 -newkey rsa:2048 -nodes -keyout self.key -out self.crt -subj /CN=localhost -days 2 \
             -addext subjectAltName=DNS:localhost",
         );
-        certs
+        Some(certs)
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
@@ -146,12 +152,12 @@ impl Certs {
     }
 
     fn folder(&self) -> &Path {
-        self.0.path()
+        self.folder.path()
     }
 
     fn openssl(&self, line: &str) {
-        let output = Command::new("openssl").args(line.split_whitespace()).current_dir(self.folder()).output();
-        let output = output.expect("openssl is needed for these tests: apt-get install openssl");
+        let mut command = Command::new(&self.openssl);
+        let output = command.args(line.split_whitespace()).current_dir(self.folder()).output().expect("openssl runs");
         assert!(output.status.success(), "openssl {line}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }

@@ -2,6 +2,7 @@
 
 mod cuts;
 mod push;
+mod standby;
 mod tiny;
 
 use std::{sync::Arc, time::Duration};

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use queuetop::db::Class;
+use queuetop::engine::Event;
 
 use super::{CALM, start, tiny};
 use crate::support::pg;
@@ -42,19 +43,27 @@ async fn a_killed_listener_is_replaced_each_time() {
     let admin = database.client().await;
     tiny::install(&admin).await;
     let mut engine = start(&database.dsn(), CALM, true);
+    assert_eq!(engine.push_state().await, (true, None));
     let mut pids = BTreeSet::new();
-    for number in 1..=5_i64 {
-        while engine.push_state().await != (true, None) {}
+    for number in 1..=5 {
         let live = engine.pushed.borrow().clone().expect("a live listener");
         pids.insert(live.session.facts().pid);
         // Told to nobody: seen because the poll is woken after each new LISTEN.
         let kill = format!("select pg_terminate_backend({})", live.session.facts().pid);
         admin.batch_execute(&format!("{kill}; update tiny set n = {number}")).await.unwrap();
         assert_eq!(live.session.end().await.class, Class::Shutdown);
-        engine.number(u64::try_from(number).unwrap()).await;
+        let (mut back, mut seen) = (false, false);
+        let both = |event| {
+            match event {
+                Event::PushState { live, .. } => back |= live,
+                Event::Polled(snapshot) => seen |= tiny::number(&snapshot) == Some(number),
+                _ => {}
+            }
+            (back && seen).then_some(())
+        };
+        engine.until("the listener and the number", both).await;
     }
     assert_eq!(pids.len(), 5);
-    while engine.push_state().await != (true, None) {}
     admin.batch_execute(&format!("update tiny set n = 77; {NOTIFY}")).await.unwrap();
     engine.number(77).await;
 }

@@ -4,6 +4,7 @@
 
 pub(crate) mod fixtures;
 pub(crate) mod hostile;
+pub(crate) mod needs;
 pub(crate) mod pg;
 pub(crate) mod pty;
 pub(crate) mod source;
