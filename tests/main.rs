@@ -20,4 +20,6 @@ mod private_pg;
 #[cfg(test)]
 mod pty;
 #[cfg(test)]
+mod replay;
+#[cfg(test)]
 mod screens;
