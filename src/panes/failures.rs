@@ -11,11 +11,11 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::parts::{Cell, Column, Grid, Row, Window, dim_if_stale, put, say, spark};
+use super::parts::{Cell, Column, Grid, RateLines, Row, dim_if_stale, put, say, spark};
 use super::{Ask, Ctx, Pane};
 use crate::fmt::{self, Figure, whole_seconds};
 use crate::keymap::{Command, Scope};
-use crate::model::{Rates, Reading, Signature, Totals};
+use crate::model::{Rates, Reading, Signature};
 use crate::text::Safe;
 
 const COLUMNS: [Column; 6] = [
@@ -31,7 +31,22 @@ const QUEUE: usize = 1;
 
 /// Failures and dead letters.
 #[derive(Debug)]
-pub struct FailuresPane;
+pub struct FailuresPane {
+    lines: RateLines<2>,
+}
+
+impl Default for FailuresPane {
+    fn default() -> Self {
+        Self { lines: RateLines::new([|t| t.retried, |t| t.dead]) }
+    }
+}
+
+/// A label, and the rate now.
+type Trend = (&'static str, fn(&Rates) -> Reading<f64>);
+
+const TRENDS: [Trend; 2] = [("failed/min", |r| r.retried), ("dead/min", |r| r.dead)];
+/// Columns of a trend's label and figure.
+const LABEL: u16 = 17;
 
 /// Signatures of what is followed, most first; equal counts stand by text.
 fn signatures<'a>(ctx: &Ctx<'a>) -> Vec<&'a Signature> {
@@ -66,21 +81,15 @@ fn row(signature: &Signature, ctx: &Ctx<'_>) -> Row {
     Row { cells, ..Row::default() }
 }
 
-/// One trend with its figure now, in jobs a minute.
-fn trend(buf: &mut Buffer, area: Rect, line: u16, ctx: &Ctx<'_>, kind: Kind) {
-    const LABEL: u16 = 17;
-    let (name, pick, rate) = kind;
-    let now = Figure::rate(&ctx.rate(rate).map(|per_second| per_second * 60.0), 6);
-    put(buf, area, line, &format!("{name:<10} {:>5}", now.text), ctx.theme.text);
+/// The first trends with their figures now, in jobs a minute.
+fn trends(buf: &mut Buffer, area: Rect, ctx: &Ctx<'_>, values: &[Vec<Option<f64>>; 2], count: u16) {
     let room = Rect { x: area.x.saturating_add(LABEL), width: area.width.saturating_sub(LABEL), ..area };
-    let room = room.intersection(area);
-    if let Some(window) = Window::new(ctx.now, ctx.range, usize::from(room.width)) {
-        put(buf, room, line, &spark(&window.rates(ctx.series(), pick)), ctx.theme.text);
+    for (line, ((name, rate), values)) in (0..count).zip(TRENDS.iter().zip(values)) {
+        let now = Figure::rate(&ctx.rate(*rate).map(|per_second| per_second * 60.0), 6);
+        put(buf, area, line, &format!("{name:<10} {:>5}", now.text), ctx.theme.text);
+        put(buf, room.intersection(area), line, &spark(values), ctx.theme.text);
     }
 }
-
-/// What a trend shows: a label, what it counts, and its rate now.
-type Kind = (&'static str, fn(&Totals) -> u64, fn(&Rates) -> Reading<f64>);
 
 fn table(buf: &mut Buffer, area: Rect, ctx: &Ctx<'_>, rows: &[&Signature]) {
     let mut columns = COLUMNS;
@@ -132,17 +141,15 @@ impl Pane for FailuresPane {
             say(buf, area, ctx.theme, "waiting for the first reading");
             return;
         };
-        let kinds: [Kind; 2] = [("failed/min", |t| t.retried, |r| r.retried), ("dead/min", |t| t.dead, |r| r.dead)];
         // Two lines of trends where the table keeps three of its own, else the second alone, else none.
-        let trends = match area.height {
+        let count = match area.height {
             0..=3 => 0,
             4 => 1,
             _ => 2,
         };
-        for (line, kind) in (0..trends).zip(kinds) {
-            trend(buf, area, line, ctx, kind);
-        }
-        let below = Rect { y: area.y + trends, height: area.height - trends, ..area };
+        let values = self.lines.values(ctx, usize::from(area.width.saturating_sub(LABEL)));
+        trends(buf, area, ctx, values, count);
+        let below = Rect { y: area.y + count, height: area.height - count, ..area };
         let rows = signatures(ctx);
         match &snapshot.failures.signatures {
             Reading::Denied => say(buf, below, ctx.theme, "failures: denied for this role"),

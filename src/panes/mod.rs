@@ -125,9 +125,9 @@ pub trait Pane {
 pub fn overview() -> Vec<Box<dyn Pane>> {
     vec![
         Box::new(queues::Queues::default()),
-        Box::new(throughput::Throughput),
+        Box::new(throughput::Throughput::default()),
         Box::new(leases::Leases::default()),
         Box::new(attempts::Attempts),
-        Box::new(failures::FailuresPane),
+        Box::new(failures::FailuresPane::default()),
     ]
 }

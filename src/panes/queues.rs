@@ -8,6 +8,7 @@
 mod cells;
 mod rank;
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use ratatui::buffer::Buffer;
@@ -58,7 +59,8 @@ impl Queues {
 
     /// The same order as before, with queues that came at the end and without those that went.
     fn keep_order(&mut self, snapshot: &Snapshot, ctx: &Ctx<'_>) {
-        self.rows.retain(|id| snapshot.queue(id).is_some());
+        let there: HashSet<&QueueId> = snapshot.queues.iter().map(|q| &q.id).collect();
+        self.rows.retain(|id| there.contains(id));
         if self.rows.len() < snapshot.queues.len() {
             self.sort(snapshot, ctx);
         }

@@ -11,23 +11,31 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::parts::{Line, Plot, Window, dim_if_stale, put, say, spark};
+use super::parts::{Line, Pick, Plot, RateLines, dim_if_stale, put, say, spark};
 use super::{Ask, Ctx, Pane};
 use crate::fmt::{self, Figure};
 use crate::keymap::{Command, Scope};
-use crate::model::{Rates, Reading, Totals};
+use crate::model::{Rates, Reading};
 
-/// What is drawn: a name, what it counts, and its rate now.
-type Kind = (&'static str, fn(&Totals) -> u64, fn(&Rates) -> Reading<f64>);
+/// A name, and its rate now.
+type Kind = (&'static str, fn(&Rates) -> Reading<f64>);
 
-const IN: Kind = ("in", |t| t.enqueued, |r| r.enqueued);
-const DONE: Kind = ("done", |t| t.completed, |r| r.completed);
-const RETRY: Kind = ("retry", |t| t.retried, |r| r.retried);
-const DEAD: Kind = ("dead", |t| t.dead, |r| r.dead);
+/// What is drawn, and the rate of each now.
+const KINDS: [Kind; 4] =
+    [("in", |r| r.enqueued), ("done", |r| r.completed), ("retry", |r| r.retried), ("dead", |r| r.dead)];
+const PICKS: [Pick; 4] = [|t| t.enqueued, |t| t.completed, |t| t.retried, |t| t.dead];
 
 /// Lines over time.
 #[derive(Debug)]
-pub struct Throughput;
+pub struct Throughput {
+    lines: RateLines<4>,
+}
+
+impl Default for Throughput {
+    fn default() -> Self {
+        Self { lines: RateLines::new(PICKS) }
+    }
+}
 
 impl Pane for Throughput {
     fn name(&self) -> &'static str {
@@ -58,9 +66,11 @@ impl Pane for Throughput {
         }
         put(buf, area, 0, &rates_now(ctx, usize::from(area.width)), ctx.theme.text);
         let below = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..area };
-        match Plot::new(below) {
-            Some(plot) => chart(&plot, buf, ctx),
-            None => trends(below, buf, ctx),
+        if let Some(plot) = Plot::new(below) {
+            chart(&plot, buf, ctx, self.lines.values(ctx, plot.dots()));
+        } else {
+            let room = usize::from(below.width.saturating_sub(LABEL));
+            trends(below, buf, ctx, self.lines.values(ctx, room));
         }
         dim_if_stale(buf, area, ctx);
     }
@@ -69,7 +79,7 @@ impl Pane for Throughput {
 /// The rates now, as many as fit.
 fn rates_now(ctx: &Ctx<'_>, width: usize) -> String {
     let mut line = String::new();
-    for (name, _, rate) in [IN, DONE, RETRY, DEAD] {
+    for (name, rate) in KINDS {
         let figure = Figure::rate(&ctx.rate(rate), 6).text;
         let unit = if figure == fmt::ZERO { "" } else { "/s" };
         // A width that does not change with the figure, so that the next name stays where it is.
@@ -82,16 +92,17 @@ fn rates_now(ctx: &Ctx<'_>, width: usize) -> String {
     line.trim_end().to_owned()
 }
 
-fn values(ctx: &Ctx<'_>, len: usize, pick: fn(&Totals) -> u64) -> Vec<Option<f64>> {
-    let window = Window::new(ctx.now, ctx.range, len);
-    window.map(|w| w.rates(ctx.series(), pick)).unwrap_or_default()
-}
+/// Columns of a trend's name.
+const LABEL: u16 = 6;
 
-fn chart(plot: &Plot, buf: &mut Buffer, ctx: &Ctx<'_>) {
+fn chart(plot: &Plot, buf: &mut Buffer, ctx: &Ctx<'_>, values: &[Vec<Option<f64>>; 4]) {
     let back = i64::try_from(ctx.range.as_secs()).unwrap_or(i64::MAX);
-    let line = |(name, pick, _): Kind, style| Line { name, values: values(ctx, plot.dots(), pick), style };
+    let [come, done, ..] = values;
     // What is done is drawn last: where both lines meet, all is well, and that is what shows.
-    let lines = [line(IN, ctx.theme.text), line(DONE, ctx.theme.accent)];
+    let lines = [
+        Line { name: "in", values: come, style: ctx.theme.text },
+        Line { name: "done", values: done, style: ctx.theme.accent },
+    ];
     if lines.iter().all(|line| line.values.iter().all(Option::is_none)) {
         let words = format!("nothing was seen in the last {}", fmt::span(back));
         say(buf, plot.area(), ctx.theme, &words);
@@ -101,11 +112,10 @@ fn chart(plot: &Plot, buf: &mut Buffer, ctx: &Ctx<'_>) {
 }
 
 /// Where a chart has no room: one row for each trend.
-fn trends(area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
-    const LABEL: u16 = 6;
+fn trends(area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>, values: &[Vec<Option<f64>>; 4]) {
     let room = Rect { x: area.x.saturating_add(LABEL), width: area.width.saturating_sub(LABEL), ..area };
-    for (row, (name, pick, _)) in (0..area.height).zip([IN, DONE, RETRY, DEAD]) {
+    for (row, ((name, _), values)) in (0..area.height).zip(KINDS.iter().zip(values)) {
         put(buf, area, row, name, ctx.theme.quiet);
-        put(buf, room, row, &spark(&values(ctx, usize::from(room.width), pick)), ctx.theme.text);
+        put(buf, room, row, &spark(values), ctx.theme.text);
     }
 }

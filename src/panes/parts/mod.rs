@@ -5,6 +5,7 @@ mod cursor;
 mod grid;
 mod moment;
 mod plot;
+mod rates;
 mod spark;
 mod window;
 
@@ -15,6 +16,7 @@ use ratatui::style::Style;
 pub(crate) use cursor::{Cursor, Move};
 pub(crate) use grid::{Cell, Column, Grid, Row};
 pub(crate) use plot::{Line, Plot};
+pub(crate) use rates::{Pick, RateLines};
 pub(crate) use spark::spark;
 pub(crate) use window::Window;
 

@@ -10,10 +10,10 @@ use crate::text::{self, Side};
 use crate::theme::Theme;
 
 /// One line of a chart: a value for each dot column, oldest first.
-pub(crate) struct Line {
+pub(crate) struct Line<'a> {
     /// Written at its end.
     pub(crate) name: &'static str,
-    pub(crate) values: Vec<Option<f64>>,
+    pub(crate) values: &'a [Option<f64>],
     pub(crate) style: Style,
 }
 
@@ -55,7 +55,7 @@ impl Plot {
     }
 
     /// Draws axes and lines. `back_seconds` is the length of the time axis. Later lines are drawn over earlier ones.
-    pub(crate) fn draw(&self, buf: &mut Buffer, lines: &[Line], back_seconds: i64, theme: &Theme) {
+    pub(crate) fn draw(&self, buf: &mut Buffer, lines: &[Line<'_>], back_seconds: i64, theme: &Theme) {
         let known = lines.iter().flat_map(|l| l.values.iter().flatten()).filter(|v| v.is_finite());
         let top = round_up(known.fold(0.0, |a, b| f64::max(a, *b)));
         self.axes(buf, top, back_seconds, theme);
@@ -103,10 +103,10 @@ impl Plot {
         }
     }
 
-    fn line(&self, buf: &mut Buffer, line: &Line, top: f64) {
+    fn line(&self, buf: &mut Buffer, line: &Line<'_>, top: f64) {
         let last_dot = i32::from(self.inner.height * DOWN).saturating_sub(1);
         let mut before: Option<i32> = None;
-        for (x, value) in (0..self.inner.width.saturating_mul(ACROSS)).zip(&line.values) {
+        for (x, value) in (0..self.inner.width.saturating_mul(ACROSS)).zip(line.values) {
             let y = value.filter(|v| v.is_finite()).map(|v| last_dot - scaled(v, top, last_dot));
             if let Some(y) = y {
                 // A vertical stroke from the dot before, so that steep parts stay connected.
@@ -134,7 +134,7 @@ impl Plot {
     }
 
     /// Writes the line's name beside its last value, on a row that no other name has.
-    fn name(&self, buf: &mut Buffer, line: &Line, top: f64, taken: &mut Vec<i32>) {
+    fn name(&self, buf: &mut Buffer, line: &Line<'_>, top: f64, taken: &mut Vec<i32>) {
         let Some(last) = line.values.iter().rev().flatten().find(|v| v.is_finite()) else { return };
         let rows = i32::from(self.inner.height);
         let wish = rows - 1 - scaled(*last, top, rows - 1);
@@ -171,7 +171,7 @@ fn round_up(value: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn draw(width: u16, height: u16, values: Vec<Option<f64>>) -> Buffer {
+    fn draw(width: u16, height: u16, values: &[Option<f64>]) -> Buffer {
         let area = Rect::new(0, 0, width, height);
         let mut buf = Buffer::empty(area);
         if let Some(plot) = Plot::new(area) {
@@ -183,8 +183,8 @@ mod tests {
 
     #[test]
     fn gaps_are_gaps_and_axes_have_labels() {
-        let values = (0..40).map(|i| (i % 13 != 0).then_some(f64::from(i) / 10.0)).collect();
-        let buf = draw(32, 6, values);
+        let values: Vec<_> = (0..40).map(|i| (i % 13 != 0).then_some(f64::from(i) / 10.0)).collect();
+        let buf = draw(32, 6, &values);
         insta::assert_snapshot!(text_of(&buf));
     }
 
@@ -203,7 +203,7 @@ mod tests {
             vec![Some(f64::NAN), Some(f64::INFINITY), Some(-0.1), Some(f64::MAX), None, Some(f64::MIN)],
         ] {
             for (width, height) in [(0, 0), (1, 1), (20, 4), (21, 5), (300, 2), (2, 300)] {
-                draw(width, height, values.clone());
+                draw(width, height, &values);
             }
         }
     }

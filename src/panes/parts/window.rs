@@ -80,44 +80,60 @@ impl Window {
         out
     }
 
-    /// What `pick` counts per second in each bucket, over all the series together. A bucket that no span covers is a
-    /// gap, and so is one where a span is known to be unknown: a sum with a part missing would be a false figure.
-    #[must_use]
-    pub(crate) fn rates<'a>(
+    /// What each of `picks` counts per second in each bucket, over all the series together. A bucket that no span covers
+    /// is a gap, and so is one where a span is known to be unknown: a sum with a part missing would be a false figure.
+    pub(crate) fn rates<'a, const N: usize>(
         &self,
         all: impl Iterator<Item = &'a Series>,
-        pick: impl Fn(&Totals) -> u64,
-    ) -> Vec<Option<f64>> {
-        let mut sum = vec![Some(0.0); self.len];
-        let mut covered = vec![false; self.len];
+        picks: &[fn(&Totals) -> u64; N],
+    ) -> [Vec<Option<f64>>; N] {
+        let mut sums = vec![Bucket { rates: Some([0.0; N]), covered: false }; self.len];
+        let mut own = vec![([0.0; N], 0.0); self.len];
         for series in all {
-            let mut own = vec![(0.0, 0.0); self.len];
+            own.fill(([0.0; N], 0.0));
             for point in self.points(series) {
-                for (i, share) in self.shares(point) {
-                    match (point.delta, own.get_mut(i)) {
-                        (Some(delta), Some((jobs, seconds))) => {
-                            *jobs += pick(&delta) as f64 * share;
-                            *seconds += point.span.as_secs_f64() * share;
-                        }
-                        _ => set(&mut sum, i, None),
-                    }
-                }
+                self.spread(point, picks, &mut own, &mut sums);
             }
-            for (i, (jobs, seconds)) in own.into_iter().enumerate().filter(|(_, (_, seconds))| *seconds > 0.0) {
-                set(&mut covered, i, true);
-                if let Some(Some(total)) = sum.get_mut(i) {
-                    *total += jobs / seconds;
+            for ((jobs, seconds), sum) in own.iter().zip(&mut sums).filter(|((_, seconds), _)| *seconds > 0.0) {
+                sum.covered = true;
+                if let Some(rates) = &mut sum.rates {
+                    rates.iter_mut().zip(jobs).for_each(|(rate, jobs)| *rate += jobs / seconds);
                 }
             }
         }
-        sum.into_iter().zip(covered).map(|(rate, covered)| rate.filter(|_| covered)).collect()
+        std::array::from_fn(|n| {
+            let rate = |b: &Bucket<N>| b.rates.filter(|_| b.covered).and_then(|rates| rates.get(n).copied());
+            sums.iter().map(rate).collect()
+        })
+    }
+
+    /// Adds a point's counts and time to the buckets that it touches; one that is not known makes gaps of them.
+    fn spread<const N: usize>(
+        &self,
+        point: &Point,
+        picks: &[fn(&Totals) -> u64; N],
+        own: &mut [([f64; N], f64)],
+        sums: &mut [Bucket<N>],
+    ) {
+        for (i, share) in self.shares(point) {
+            match (point.delta, own.get_mut(i), sums.get_mut(i)) {
+                (Some(delta), Some((jobs, seconds)), _) => {
+                    jobs.iter_mut().zip(picks).for_each(|(jobs, pick)| *jobs += pick(&delta) as f64 * share);
+                    *seconds += point.span.as_secs_f64() * share;
+                }
+                (None, _, Some(sum)) => sum.rates = None,
+                _ => {}
+            }
+        }
     }
 }
 
-fn set<T>(cells: &mut [T], index: usize, value: T) {
-    if let Some(cell) = cells.get_mut(index) {
-        *cell = value;
-    }
+/// One bucket of the sum over all series.
+#[derive(Clone)]
+struct Bucket<const N: usize> {
+    /// `None`: a part is not known.
+    rates: Option<[f64; N]>,
+    covered: bool,
 }
 
 #[cfg(test)]
@@ -134,7 +150,8 @@ mod tests {
     }
 
     fn rates(w: &Window, series: &[Series]) -> Vec<Option<f64>> {
-        w.rates(series.iter(), |t| t.completed)
+        let [rates] = w.rates(series.iter(), &[|t| t.completed]);
+        rates
     }
 
     #[test]

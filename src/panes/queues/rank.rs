@@ -1,10 +1,11 @@
 //! Which queue is worse, and the other orders that the table can have. What is wrong with a queue is said by the findings,
 //! so the table, the verdict line and the diagnosis never contradict each other.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use crate::fmt::whole_seconds;
-use crate::model::{Finding, QueueStats, Reading, Time};
+use crate::model::{Finding, QueueId, QueueStats, Reading, Time};
 
 /// Seconds the oldest ready job has waited; zero where there is none.
 pub(super) fn wait(queue: &QueueStats, now: Time) -> f64 {
@@ -64,8 +65,9 @@ impl Order {
         let rate = |r: &Reading<f64>| r.get().unwrap_or(0.0);
         let by_name = |a: &QueueStats, b: &QueueStats| a.id.name.cmp(&b.id.name).then(a.id.backend.cmp(&b.id.backend));
         let largest = |key: &dyn Fn(&QueueStats) -> f64, a, b| key(b).total_cmp(&key(a)).then_with(|| by_name(a, b));
+        let places = places(findings);
         queues.sort_by(|a, b| match self {
-            Self::Worst => worse(a, b, findings, now).then_with(|| by_name(a, b)),
+            Self::Worst => badness(b, &places, now).cmp(&badness(a, &places, now)).then_with(|| by_name(a, b)),
             Self::Name => by_name(a, b),
             Self::Ready => largest(&|q| count(&q.ready), a, b),
             Self::Oldest => largest(&|q| wait(q, now), a, b),
@@ -76,15 +78,23 @@ impl Order {
     }
 }
 
+/// The place of each queue's first finding.
+fn places(findings: &[Finding]) -> HashMap<&QueueId, usize> {
+    let mut places = HashMap::new();
+    for (place, finding) in findings.iter().enumerate() {
+        if let Some(queue) = &finding.queue {
+            places.entry(queue).or_insert(place);
+        }
+    }
+    places
+}
+
 /// By the place of its first finding, then by wait and by backlog in coarse steps: two queues that are about equally bad
 /// keep their places.
-fn worse(a: &QueueStats, b: &QueueStats, findings: &[Finding], now: Time) -> Ordering {
-    let key = |q: &QueueStats| {
-        let place = findings.iter().position(|f| f.queue.as_ref() == Some(&q.id)).unwrap_or(findings.len());
-        let quarter_minutes = u64::try_from(whole_seconds(wait(q, now)) / 15).unwrap_or(0);
-        (Reverse(place), coarse(quarter_minutes), coarse(q.ready.get().unwrap_or(0)))
-    };
-    key(b).cmp(&key(a))
+fn badness(queue: &QueueStats, places: &HashMap<&QueueId, usize>, now: Time) -> (Reverse<usize>, u32, u32) {
+    let place = places.get(&queue.id).copied().unwrap_or(usize::MAX);
+    let quarter_minutes = u64::try_from(whole_seconds(wait(queue, now)) / 15).unwrap_or(0);
+    (Reverse(place), coarse(quarter_minutes), coarse(queue.ready.get().unwrap_or(0)))
 }
 
 /// In powers of four.
@@ -95,7 +105,7 @@ fn coarse(n: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BackendKind, QueueId, Severity};
+    use crate::model::{BackendKind, Severity};
 
     const NOW: Time = Time::At(1_000_000_000);
 
