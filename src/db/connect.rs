@@ -211,6 +211,7 @@ impl Connector {
             facts: SessionFacts::unknown(),
             log: self.log.clone(),
             given_up: AtomicBool::new(false),
+            looks_pooled: self.info.looks_pooled,
             standby: AtomicBool::new(false),
             busy: AtomicU64::new(0),
         };

@@ -47,6 +47,10 @@ pub async fn listen(session: &Session, other: &Session, channels: &[String]) -> 
     if session.facts().standby {
         return Ok(Listening::PollOnly("a standby sends no notifications".to_owned()));
     }
+    // Trying would leave LISTEN behind in a server session that is not ours.
+    if session.is_pooled() {
+        return Ok(Listening::PollOnly("a pooler in transaction mode delivers no notifications".to_owned()));
+    }
     let Some(mut notices) = session.take_notices() else {
         return Ok(Listening::PollOnly("this session listens already".to_owned()));
     };

@@ -39,6 +39,8 @@ pub struct Session {
     pub(super) facts: SessionFacts,
     pub(super) log: SqlLog,
     pub(super) given_up: AtomicBool,
+    /// The settings look like those of a pooler in transaction mode.
+    pub(super) looks_pooled: bool,
     /// Whether the server was a standby when it was last asked.
     pub(super) standby: AtomicBool,
     /// Microseconds that the server was busy for us.
@@ -179,7 +181,13 @@ impl Session {
         self.link.ended()
     }
 
-    /// Waits until the session ends, and says why.
+    /// True when the settings say that a pooler is in between, and nothing proves otherwise.
+    pub(super) fn is_pooled(&self) -> bool {
+        self.looks_pooled && !self.facts.direct
+    }
+
+    /// Waits until the session ends, and says why. After a deadline that takes up to two seconds: what runs is cancelled
+    /// first.
     pub async fn end(&self) -> DbError {
         self.link.end().await
     }

@@ -143,3 +143,60 @@ impl AsyncWrite for Socket {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{path::Path, time::Duration};
+
+    use socket2::SockRef;
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn dead_links_are_watched_for() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let peer = Peer::Tcp(listener.local_addr().unwrap());
+        let second = Duration::from_secs(1);
+        let keep_alive = KeepAlive {
+            on: true,
+            idle: Some(15 * second),
+            interval: Some(5 * second),
+            count: Some(3),
+            user_timeout: Some(20 * second),
+        };
+        let socket = Socket::open(&peer, &keep_alive).await.unwrap();
+        let Stream::Tcp(stream) = &socket.stream else {
+            panic!("not TCP");
+        };
+        let options = SockRef::from(stream);
+        assert!(options.keepalive().unwrap() && options.tcp_nodelay().unwrap());
+        assert_eq!(options.tcp_keepalive_time().unwrap(), 15 * second);
+        assert_eq!(options.tcp_keepalive_interval().unwrap(), 5 * second);
+        assert_eq!(options.tcp_keepalive_retries().unwrap(), 3);
+        #[cfg(target_os = "linux")]
+        assert_eq!(options.tcp_user_timeout().unwrap(), Some(20 * second));
+        assert_eq!(socket.local_port(), Some(stream.local_addr().unwrap().port()));
+    }
+
+    #[tokio::test]
+    async fn addresses_of_every_kind() {
+        let at = |host: Host, address: Option<&str>| HostEntry {
+            host,
+            address: address.map(str::to_owned),
+            port: 5433,
+            password: None,
+        };
+        let found = addresses(&at(Host::Name("::1".into()), None)).await.unwrap();
+        assert_eq!(found, [Peer::Tcp("[::1]:5433".parse().unwrap())]);
+        let found = addresses(&at(Host::Name("nowhere.invalid".into()), Some("127.0.0.1"))).await.unwrap();
+        assert_eq!(found, [Peer::Tcp("127.0.0.1:5433".parse().unwrap())]);
+        let Peer::Tcp(SocketAddr::V6(zoned)) = &addresses(&at(Host::Name("fe80::1%1".into()), None)).await.unwrap()[0]
+        else {
+            panic!("not IPv6");
+        };
+        assert_eq!(zoned.scope_id(), 1);
+        assert_eq!(socket_path(Path::new("/tmp"), 5432), Path::new("/tmp/.s.PGSQL.5432"));
+        assert_eq!(socket_path(Path::new("@pg"), 5432), Path::new("\0pg/.s.PGSQL.5432"));
+    }
+}

@@ -137,6 +137,7 @@ impl Push {
                         self.wake.changed.notify_one();
                         look_again = Some(tokio::time::Instant::now() + AFTER_LAST);
                     } else if let Err(error) = prove_alive(session).await {
+                        session.end().await;
                         return Ok(Some(error));
                     }
                 }

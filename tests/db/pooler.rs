@@ -140,6 +140,13 @@ async fn notifications_are_probed() {
             (Listening::PollOnly(reason), false) => assert!(reason.contains("pooler"), "{reason}"),
             (listening, _) => panic!("{mode}: {listening:?}"),
         }
+        // Where the settings say what is in between, nothing is left behind by trying.
+        if mode == "transaction" {
+            let uri = format!("postgres://postgres@127.0.0.1:{}/{}?pgbouncer=true", bouncer.port, database.name());
+            let (one, other) = (session(&uri).await, session(&uri).await);
+            let listening = listen(&one, &other, &["news".to_owned()]).await.unwrap();
+            assert!(matches!(listening, Listening::PollOnly(reason) if reason.contains("transaction mode")));
+        }
     }
 }
 

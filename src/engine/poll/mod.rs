@@ -154,6 +154,10 @@ impl Poll {
                     self.tell(Event::Polled(Box::new(snapshot))).await?;
                 }
                 Err(error) => {
+                    if error.class == Class::Deadline {
+                        // Not before the old session is gone: there are never more than three.
+                        live.session.end().await;
+                    }
                     if error.is_link_lost() || live.session.ended().is_some() {
                         return Ok(Some(error));
                     }
