@@ -74,6 +74,7 @@ declare
   v_step uuid[];
   v_top integer := 2147483647; -- priorities above this one hold nothing due any more
   v_priority integer;
+  v_due boolean;
   v_walked integer := 0;
 begin
   perform {schema}.check_given('p_queue', p_queue is null);
@@ -89,14 +90,15 @@ begin
     v_ids := '{}';
     while cardinality(v_ids) < v_want loop
       if v_walked < 100 then
-        select j.priority into v_priority
+        -- The first entry of a priority has its earliest run_at: nothing due there, nothing to read.
+        select j.priority, j.run_at <= now() into v_priority, v_due
         from {schema}.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.attempts < j.max_attempts
           and j.priority <= v_top
-        order by j.priority desc
+        order by j.priority desc, j.run_at
         limit 1;
         exit when not found;
-        v_step := array(
+        v_step := case when v_due then array(
           select due.id
           from (
             select j.id
@@ -108,7 +110,7 @@ begin
             for update skip locked
           ) due
           limit v_want - cardinality(v_ids)
-        );
+        ) else '{}' end;
       else
         v_priority := null;
         v_step := array(

@@ -23,3 +23,13 @@ mod pty;
 mod replay;
 #[cfg(test)]
 mod screens;
+#[cfg(test)]
+mod sql_worker;
+#[cfg(test)]
+mod sql_operator;
+#[cfg(test)]
+mod sql_replay;
+#[cfg(test)]
+mod sql_enqueue;
+#[cfg(test)]
+mod sql_sweeps;

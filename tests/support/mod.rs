@@ -7,6 +7,7 @@ pub(crate) mod hostile;
 pub(crate) mod needs;
 pub(crate) mod pg;
 pub(crate) mod pty;
+pub(crate) mod queue;
 pub(crate) mod source;
 
 use std::thread;

@@ -28,14 +28,15 @@ pub(super) async fn take(client: &Client, schema: &str) -> Result<(), MigrateErr
         tokio::time::sleep(PAUSE).await;
     }
     let settings = "set lock_timeout = '2s'; set statement_timeout = 0; set client_min_messages = warning;
-        set standard_conforming_strings = on; set search_path = pg_catalog, pg_temp";
+        set standard_conforming_strings = on; set search_path = pg_catalog, pg_temp;
+        set default_transaction_isolation = 'read committed'";
     Ok(client.batch_execute(settings).await?)
 }
 
 /// Puts the settings back and gives the lock up.
 pub(super) async fn release(client: &Client, schema: &str) -> Result<(), MigrateError> {
     let settings = "reset lock_timeout; reset statement_timeout; reset client_min_messages;
-        reset standard_conforming_strings; reset search_path";
+        reset standard_conforming_strings; reset search_path; reset default_transaction_isolation";
     client.batch_execute(settings).await?;
     let answer = "select pg_catalog.pg_advisory_unlock($1, pg_catalog.hashtext($2))";
     client.execute(answer, &[&CLASS, &schema]).await?;
