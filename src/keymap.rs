@@ -90,6 +90,8 @@ pub enum Scope {
     Jobs,
     /// The table of queues.
     Queues,
+    /// The table of error signatures.
+    Failures,
     /// The detail of one job.
     Detail,
     /// A confirmation.
@@ -177,6 +179,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(Scope::Jobs, &[Named(KeyCode::Enter)], Command::Inspect, "inspect", "open the job: payload, error, attempts"),
     bind(Scope::Queues, &[Named(KeyCode::Enter)], Command::Inspect, "jobs", "open the jobs of the queue"),
     bind(Scope::Queues, &[Char('s')], Command::Sort, "sort", "sort the queues by the next column"),
+    bind(Scope::Failures, &[Named(KeyCode::Enter)], Command::Inspect, "jobs", "open the jobs that failed like this"),
     bind(Scope::List, &[Char('k'), Named(KeyCode::Up)], Command::Up, "", "up"),
     bind(Scope::List, &[Char('j'), Named(KeyCode::Down)], Command::Down, "", "down"),
     bind(Scope::List, &[Ctrl('b'), Named(KeyCode::PageUp)], Command::PageUp, "", "one screen up"),
@@ -267,6 +270,7 @@ pub fn markdown_table() -> String {
             Scope::List => "lists",
             Scope::Jobs => "jobs and leases",
             Scope::Queues => "queues",
+            Scope::Failures => "failures",
             Scope::Detail => "job detail",
             Scope::Confirm => "confirmation",
             Scope::Prompt => "text field",

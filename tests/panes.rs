@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use queuetop::keymap::Command;
 use queuetop::model::{JobFilter, JobState, Page, PageCursor, PageRequest, Reading, StateFilter};
-use queuetop::panes::{Ask, Ctx, Marks, Pane, jobs::Jobs, leases::Leases, queues::Queues};
+use queuetop::panes::{Ask, Ctx, Marks, Pane, failures::FailuresPane, jobs::Jobs, leases::Leases, queues::Queues};
 use queuetop::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -236,6 +236,22 @@ fn a_range_reaches_from_the_nearest_mark() {
     marks.insert(first.at.clone(), first);
     let ctx = context(&fixture, &marks, &theme);
     assert_eq!(ids(leases.on_command(Command::MarkRange, &ctx)), [id(1), id(2), id(3)]);
+}
+
+#[test]
+fn a_signature_opens_its_jobs() {
+    let (marks, theme) = (Marks::new(), Theme::mono());
+    let fixture = fixtures::busy();
+    let mut failures = FailuresPane::default();
+    let ctx = context(&fixture, &marks, &theme);
+    failures.on_snapshot(&ctx);
+    failures.on_command(Command::Down, &ctx);
+    let filter = JobFilter {
+        queue: Some(queue_id("webhooks")),
+        state: StateFilter::Live,
+        text: Some("HTTP 422 from hooks.".to_owned()),
+    };
+    assert_eq!(failures.on_command(Command::Inspect, &ctx), Some(Ask::ShowJobs(filter)));
 }
 
 #[test]

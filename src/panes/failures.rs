@@ -2,21 +2,22 @@
 //! comes hours after the dependency broke.
 //!
 //! ```text
-//! failed/min 0.5  ▁▁▁▂▁▁▁▇█▃▁▁
-//! dead/min   0.1  ▁▁▁▁▁▁▁▁▁▂▁▁
-//!  error                       last    jobs  dead retry/s
-//!  timeout connecting to smtp.#  2m00s    30     1     0.5
+//! retry/min    0.5 ▁▁▁▂▁▁▁▇█▃▁▁
+//! dead/min     0.1 ▁▁▁▁▁▁▁▁▁▂▁▁
+//!   error                        seen ago   jobs  dead retry/s
+//! ▸ timeout connecting to smtp.#    2m00s     30     1     0.5
 //! ```
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::parts::{Cell, Column, Grid, RateLines, Row, dim_if_stale, put, say, spark};
+use super::parts::{Cell, Column, Cursor, Grid, RateLines, Row, dim_if_stale, movement, put, say, spark};
 use super::{Ask, Ctx, Pane};
 use crate::fmt::{self, Figure, whole_seconds};
 use crate::keymap::{Command, Scope};
-use crate::model::{Rates, Reading, Signature};
+use crate::model::{JobFilter, JobState, QueueId, Rates, Reading, Signature, StateFilter};
 use crate::text::Safe;
+use crate::theme;
 
 const COLUMNS: [Column; 6] = [
     Column::words("error", 16, 72, 0),
@@ -33,18 +34,22 @@ const QUEUE: usize = 1;
 #[derive(Debug)]
 pub struct FailuresPane {
     lines: RateLines<2>,
+    cursor: Cursor<SignatureId>,
 }
+
+/// Names a signature: its queue and its text.
+type SignatureId = (QueueId, String);
 
 impl Default for FailuresPane {
     fn default() -> Self {
-        Self { lines: RateLines::new([|t| t.retried, |t| t.dead]) }
+        Self { lines: RateLines::new([|t| t.retried, |t| t.dead]), cursor: Cursor::default() }
     }
 }
 
 /// A label, and the rate now.
 type Trend = (&'static str, fn(&Rates) -> Reading<f64>);
 
-const TRENDS: [Trend; 2] = [("failed/min", |r| r.retried), ("dead/min", |r| r.dead)];
+const TRENDS: [Trend; 2] = [("retry/min", |r| r.retried), ("dead/min", |r| r.dead)];
 /// Columns of a trend's label and figure.
 const LABEL: u16 = 17;
 
@@ -91,23 +96,47 @@ fn trends(buf: &mut Buffer, area: Rect, ctx: &Ctx<'_>, values: &[Vec<Option<f64>
     }
 }
 
-fn table(buf: &mut Buffer, area: Rect, ctx: &Ctx<'_>, rows: &[&Signature]) {
-    let mut columns = COLUMNS;
-    if ctx.queue.is_some() {
-        columns[QUEUE] = columns[QUEUE].left_out();
+/// The longest part of a signature that is not folded away: jobs that failed like this contain it.
+fn literal(signature: &Signature) -> &str {
+    signature.text.split('#').map(str::trim).max_by_key(|part| part.len()).unwrap_or_default()
+}
+
+/// The jobs behind a signature: dead ones where all of them died, else those that live.
+fn jobs_behind(signature: &Signature) -> JobFilter {
+    let all_died = signature.dead.get().is_some_and(|dead| Some(dead) >= signature.count.get());
+    let state = if all_died { StateFilter::Only(JobState::Dead) } else { StateFilter::Live };
+    let text = Some(literal(signature).to_owned()).filter(|text| !text.is_empty());
+    JobFilter { queue: Some(signature.queue.clone()), state, text }
+}
+
+impl FailuresPane {
+    fn table(&mut self, buf: &mut Buffer, area: Rect, ctx: &Ctx<'_>, rows: &[&Signature]) {
+        let mut columns = COLUMNS;
+        if let Some(queue) = columns.get_mut(QUEUE).filter(|_| ctx.queue.is_some()) {
+            *queue = queue.left_out();
+        }
+        let grid = Grid::new(&columns, area.width);
+        grid.head(buf, area, &columns, None, ctx.theme);
+        let body = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..area };
+        let ids = ids(rows);
+        let at = self.cursor.settle(ids.iter());
+        let top = self.cursor.scroll(usize::from(body.height), rows.len());
+        for (line, (index, signature)) in (0..body.height).zip(rows.iter().enumerate().skip(top)) {
+            let mut row = row(signature, ctx);
+            let here = at == Some(index);
+            if here && ctx.focused {
+                row.signs[0] = Cell::new(theme::CURSOR, ctx.theme.accent);
+            }
+            grid.row(buf, body, line, &columns, &row);
+            if here && ctx.focused {
+                buf.set_style(Rect { y: body.y + line, height: 1, ..body }, ctx.theme.cursor);
+            }
+        }
     }
-    let grid = Grid::new(&columns, area.width);
-    grid.head(buf, area, &columns, None, ctx.theme);
-    for (line, signature) in (1..area.height).zip(rows) {
-        grid.row(buf, area, line, &columns, &row(signature, ctx));
-    }
-    let hidden = rows.len().saturating_sub(usize::from(area.height.saturating_sub(1)));
-    if hidden > 0 && area.height > 2 {
-        let words = format!("  and {} more", fmt::count(hidden as u64 + 1));
-        let last = Rect { y: area.bottom() - 1, height: 1, ..area };
-        put(buf, last, 0, &" ".repeat(usize::from(last.width)), ctx.theme.text);
-        put(buf, last, 0, &words, ctx.theme.quiet);
-    }
+}
+
+fn ids(rows: &[&Signature]) -> Vec<SignatureId> {
+    rows.iter().map(|s| (s.queue.clone(), s.text.clone())).collect()
 }
 
 impl Pane for FailuresPane {
@@ -125,11 +154,22 @@ impl Pane for FailuresPane {
     }
 
     fn scopes(&self) -> &'static [Scope] {
-        &[]
+        &[Scope::Failures, Scope::List]
     }
 
-    fn on_command(&mut self, _command: Command, _ctx: &Ctx<'_>) -> Option<Ask> {
-        None
+    fn on_command(&mut self, command: Command, ctx: &Ctx<'_>) -> Option<Ask> {
+        let rows = signatures(ctx);
+        let ids = ids(&rows);
+        if let Some(step) = movement(command) {
+            self.cursor.step(ids.iter(), step);
+            return None;
+        }
+        let at = self.cursor.settle(ids.iter()).filter(|_| command == Command::Inspect)?;
+        rows.get(at).map(|signature| Ask::ShowJobs(jobs_behind(signature)))
+    }
+
+    fn on_snapshot(&mut self, ctx: &Ctx<'_>) {
+        self.cursor.settle(ids(&signatures(ctx)).iter());
     }
 
     fn render(&mut self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
@@ -141,7 +181,7 @@ impl Pane for FailuresPane {
             say(buf, area, ctx.theme, "waiting for the first reading");
             return;
         };
-        // Two lines of trends where the table keeps three of its own, else the second alone, else none.
+        // Two lines of trends where the table keeps three of its own, else the first alone, else none.
         let count = match area.height {
             0..=3 => 0,
             4 => 1,
@@ -154,7 +194,7 @@ impl Pane for FailuresPane {
         match &snapshot.failures.signatures {
             Reading::Denied => say(buf, below, ctx.theme, "failures: denied for this role"),
             Reading::Unknown => say(buf, below, ctx.theme, "failures: not known yet"),
-            _ if !rows.is_empty() => table(buf, below, ctx, &rows),
+            _ if !rows.is_empty() => self.table(buf, below, ctx, &rows),
             _ if ctx.filter.is_empty() => say(buf, below, ctx.theme, "nothing failed in 15m, nothing dead in 1h"),
             _ => {
                 let words = format!("no failure contains \"{}\"", Safe::new(ctx.filter));
@@ -162,5 +202,37 @@ impl Pane for FailuresPane {
             }
         }
         dim_if_stale(buf, area, ctx);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::BackendKind;
+
+    fn signature(text: &str, count: u64, dead: u64) -> Signature {
+        Signature {
+            text: text.into(),
+            queue: QueueId { backend: BackendKind::Jobs, name: "emails".into() },
+            count: Reading::Exact(count),
+            dead: Reading::Exact(dead),
+            last_seen: None,
+            retried_per_s: Reading::Unknown,
+        }
+    }
+
+    #[test]
+    fn the_jobs_behind_a_signature_contain_its_longest_literal_part() {
+        for (text, want) in [
+            ("timeout connecting to smtp.#", Some("timeout connecting to smtp.")),
+            ("# of # connections are busy", Some("connections are busy")),
+            ("no numbers", Some("no numbers")),
+            ("#", None),
+            ("", None),
+        ] {
+            assert_eq!(jobs_behind(&signature(text, 5, 0)).text.as_deref(), want);
+        }
+        assert_eq!(jobs_behind(&signature("x", 5, 4)).state, StateFilter::Live);
+        assert_eq!(jobs_behind(&signature("x", 5, 5)).state, StateFilter::Only(JobState::Dead));
     }
 }
