@@ -13,6 +13,7 @@ use super::{
     cancel::Canceller,
     errors::{Class, DbError, seconds},
     facts::SessionFacts,
+    frame::{Clock, settings},
     link::{Link, Notice},
     pipeline::{Step, run},
     sqllog::SqlLog,
@@ -51,13 +52,6 @@ impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Session").field("facts", &self.facts).finish_non_exhaustive()
     }
-}
-
-/// What the server says of itself at the end of a batch.
-struct Clock {
-    now: Time,
-    cost: Duration,
-    standby: bool,
 }
 
 /// In front of and behind each statement of [`Session::read_each`]. Going back is right after a success, too: there is
@@ -147,7 +141,7 @@ impl Session {
     /// nobody knows.
     pub async fn call(&self, label: &'static str, statement: &Statement, limits: Limits) -> Result<Vec<Row>, DbError> {
         self.check_alive()?;
-        let begin = format!("begin; {}", self.settings(limits));
+        let begin = format!("begin; {}", settings(&self.facts, limits));
         let steps = [Step::Control(&begin), Step::Ask(statement), Step::Control("commit")];
         let sent = self.send(label, &steps, limits).await;
         let mut answers = sent.map_err(DbError::with_unknown_outcome)?;
@@ -206,7 +200,7 @@ impl Session {
         limits: Limits,
     ) -> Result<(Vec<Result<Vec<Row>, DbError>>, Result<Clock, DbError>), DbError> {
         self.check_alive()?;
-        let begin = format!("begin isolation level repeatable read read only; {}", self.settings(limits));
+        let begin = format!("begin isolation level repeatable read read only; {}", settings(&self.facts, limits));
         let started = Instant::now();
         let mut steps = vec![Step::Control(&begin)];
         steps.extend(asks);
@@ -219,7 +213,7 @@ impl Session {
         // Nothing was written, so how the commit went matters to nobody.
         answers.pop();
         let clock = answers.pop().unwrap_or_else(|| Err(DbError::shape("an answer is missing")));
-        let clock = clock.and_then(|rows| read_clock(&rows));
+        let clock = clock.and_then(|rows| Clock::read(&rows));
         self.charge(clock.as_ref().map_or_else(|_| started.elapsed(), |clock| clock.cost));
         if let Ok(clock) = &clock {
             self.standby.store(clock.standby, Ordering::Relaxed);
@@ -239,27 +233,6 @@ impl Session {
         self.charge(limits.deadline);
         self.give_up();
         Err(DbError::deadline(label, limits.deadline))
-    }
-
-    /// The settings of one transaction: limits, and what keeps a guest modest.
-    fn settings(&self, limits: Limits) -> String {
-        let millis = |limit: Duration| limit.as_millis().max(1);
-        let mut sql = format!(
-            "set local statement_timeout = {}; set local lock_timeout = {}; \
-             set local idle_in_transaction_session_timeout = {}",
-            millis(limits.statement),
-            millis(limits.lock),
-            millis(limits.deadline),
-        );
-        // Compiling a metric query costs more than running it, and a guest takes no parallel workers.
-        if self.facts.version_num >= 110_000 {
-            sql.push_str("; set local jit = off; set local max_parallel_workers_per_gather = 0");
-        }
-        // Else the server refuses to send bytes that are not UTF-8; `Text` takes them.
-        if self.facts.encoding == "SQL_ASCII" {
-            sql.push_str("; set local client_encoding = 'SQL_ASCII'");
-        }
-        sql
     }
 
     fn charge(&self, span: Duration) {
@@ -299,12 +272,4 @@ impl Session {
         }
         error
     }
-}
-
-fn read_clock(rows: &[Row]) -> Result<Clock, DbError> {
-    let row = rows.first().ok_or_else(|| DbError::shape("the clock gave no answer"))?;
-    let read = || -> Result<(Time, Time, bool), Error> { Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)) };
-    let (began, now, standby) = read().map_err(|error| DbError::of_driver(&error))?;
-    let micros = now.micros_since(began).and_then(|micros| u64::try_from(micros).ok()).unwrap_or(0);
-    Ok(Clock { now, cost: Duration::from_micros(micros), standby })
 }
