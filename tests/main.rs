@@ -6,6 +6,8 @@
 mod support;
 
 #[cfg(test)]
+mod backend_jobs;
+#[cfg(test)]
 mod db;
 #[cfg(test)]
 mod engine;
@@ -24,12 +26,12 @@ mod replay;
 #[cfg(test)]
 mod screens;
 #[cfg(test)]
-mod sql_worker;
+mod sql_enqueue;
 #[cfg(test)]
 mod sql_operator;
 #[cfg(test)]
 mod sql_replay;
 #[cfg(test)]
-mod sql_enqueue;
-#[cfg(test)]
 mod sql_sweeps;
+#[cfg(test)]
+mod sql_worker;

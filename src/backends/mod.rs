@@ -1,5 +1,7 @@
 //! Kinds of queues. One folder a backend and one line in `all`; nothing else names them.
 
+pub mod jobs;
+
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -81,4 +83,16 @@ pub trait Backend: Send + Sync {
         session: &'a Session,
         request: &'a ActRequest,
     ) -> BoxFuture<'a, Result<(Time, Vec<TargetResult>), DbError>>;
+}
+
+/// Finds the backends that are installed in the session's database, in this schema only where one is given.
+///
+/// # Errors
+/// When the database cannot be asked. "Nothing found" is an empty list, not an error.
+pub async fn all(session: &Session, schema: Option<&str>) -> Result<Vec<Box<dyn Backend>>, DbError> {
+    let mut found: Vec<Box<dyn Backend>> = Vec::new();
+    if let Some(jobs) = jobs::detect(session, schema).await? {
+        found.push(Box::new(jobs));
+    }
+    Ok(found)
 }

@@ -1,0 +1,122 @@
+//! The `jobs` backend: one table of jobs with leases, one of dead letters, and, where our migrations are in, counters.
+//!
+//! Everything adapts to what the role may read: with our counters the numbers are exact and cost the same at any size;
+//! on the bare tables they are cut at a limit and say so; what may not be read is denied, by itself. It must not write
+//! anything but through the operator functions.
+
+mod act;
+mod bare;
+mod core;
+mod detail;
+mod detect;
+mod drift;
+mod facts;
+mod failures;
+mod history;
+mod leases;
+mod page;
+mod parts;
+mod row;
+mod texts;
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use self::drift::Drift;
+use self::facts::Facts;
+use self::texts::Texts;
+use super::{ActRequest, Backend, Core, Minutes};
+use crate::db::{DbError, Limits, Session};
+use crate::model::{
+    BackendKind, Failures, JobDetail, JobRef, Lease, Page, PageRequest, QueueId, Reading, TargetResult, Time,
+};
+
+pub use self::detect::detect;
+
+/// For the numbers of a frame; they are due every second.
+const CORE_LIMITS: Limits = Limits::within(Duration::from_secs(5));
+/// For lists and details that somebody waits for.
+const LIST_LIMITS: Limits = Limits::within(Duration::from_secs(10));
+/// For actions.
+const ACT_LIMITS: Limits = Limits::within(Duration::from_secs(30));
+
+/// A `jobs` table that was found, what is around it, and what this role may do with it.
+#[derive(Debug)]
+pub struct Jobs {
+    facts: Facts,
+    texts: Texts,
+    drift: Mutex<Drift>,
+}
+
+impl Jobs {
+    fn new(facts: Facts) -> Self {
+        let texts = Texts::new(&facts);
+        Self { facts, texts, drift: Mutex::default() }
+    }
+}
+
+/// A queue of this backend.
+fn queue_id(name: String) -> QueueId {
+    QueueId { backend: BackendKind::Jobs, name }
+}
+
+impl Backend for Jobs {
+    fn kind(&self) -> BackendKind {
+        BackendKind::Jobs
+    }
+
+    fn schema(&self) -> &str {
+        &self.facts.schema
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.facts.notes()
+    }
+
+    fn may_act(&self) -> Result<(), String> {
+        self.facts.may_act()
+    }
+
+    fn channel(&self) -> Option<String> {
+        self.facts.notifies().then(|| "queuetop".to_owned())
+    }
+
+    fn core<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Result<Core, DbError>> {
+        self::core::read(self, session).boxed()
+    }
+
+    fn leases<'a>(&'a self, session: &'a Session, limit: u32) -> BoxFuture<'a, Result<Reading<Vec<Lease>>, DbError>> {
+        leases::read(self, session, limit).boxed()
+    }
+
+    fn failures<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Result<Failures, DbError>> {
+        failures::read(self, session).boxed()
+    }
+
+    fn history<'a>(&'a self, session: &'a Session, back: Duration) -> BoxFuture<'a, Result<Minutes, DbError>> {
+        history::read(self, session, back).boxed()
+    }
+
+    fn page<'a>(&'a self, session: &'a Session, request: &'a PageRequest) -> BoxFuture<'a, Result<Page, DbError>> {
+        page::read(self, session, request).boxed()
+    }
+
+    fn detail<'a>(
+        &'a self,
+        session: &'a Session,
+        job: &'a JobRef,
+    ) -> BoxFuture<'a, Result<Option<JobDetail>, DbError>> {
+        detail::read(self, session, job).boxed()
+    }
+
+    fn act<'a>(
+        &'a self,
+        session: &'a Session,
+        request: &'a ActRequest,
+    ) -> BoxFuture<'a, Result<(Time, Vec<TargetResult>), DbError>> {
+        act::act(self, session, request).boxed()
+    }
+}

@@ -1,0 +1,59 @@
+//! From rows to jobs.
+
+use serde_json::json;
+use tokio_postgres::Row;
+use tokio_postgres::types::FromSql;
+
+use super::queue_id;
+use crate::db::{DbError, Text};
+use crate::model::{Fence, Job, JobRef, JobState, Time};
+
+/// A column by name.
+pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, name: &str) -> Result<T, DbError> {
+    row.try_get(name).map_err(|error| DbError::of_driver(&error))
+}
+
+/// A text column that may be null.
+pub(super) fn text(row: &Row, name: &str) -> Result<Option<String>, DbError> {
+    Ok(get::<Option<Text>>(row, name)?.map(String::from))
+}
+
+/// A count, never below zero.
+pub(super) fn count(row: &Row, name: &str) -> Result<u64, DbError> {
+    Ok(get::<Option<i64>>(row, name)?.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))
+}
+
+/// A row of the list columns as a job, by the server's time `now`. The fence is (id, status, attempts, `locked_by`).
+pub(super) fn job(row: &Row, now: Time) -> Result<Job, DbError> {
+    let id = text(row, "id")?.unwrap_or_default();
+    let status = text(row, "status")?.unwrap_or_default();
+    let dead = status == "dead";
+    let worker = text(row, "worker")?;
+    let (attempts, max_attempts): (i32, i32) = (get(row, "attempts")?, get(row, "max_attempts")?);
+    let run_at: Time = get(row, "run_at")?;
+    let lease_until: Option<Time> = get(row, "lease_until")?;
+    let fence = if dead {
+        json!({ "id": id })
+    } else {
+        json!({ "id": id, "status": status, "attempts": attempts, "locked_by": worker })
+    };
+    Ok(Job {
+        at: JobRef { queue: queue_id(text(row, "queue")?.unwrap_or_default()), id, dead },
+        state: JobState::of(&status, run_at, (attempts, max_attempts), lease_until, now),
+        priority: get(row, "priority")?,
+        attempts,
+        max_attempts: Some(max_attempts),
+        run_at,
+        created_at: get(row, "created_at")?,
+        worker,
+        lease_until,
+        updated_at: get(row, "updated_at")?,
+        error: text(row, "error")?.filter(|line| !line.is_empty()),
+        fence: Fence(fence),
+    })
+}
+
+/// Rows as jobs.
+pub(super) fn jobs(rows: &[Row], now: Time) -> Result<Vec<Job>, DbError> {
+    rows.iter().map(|row| job(row, now)).collect()
+}
