@@ -26,9 +26,13 @@ mod replay;
 #[cfg(test)]
 mod screens;
 #[cfg(test)]
+mod sql_claim;
+#[cfg(test)]
 mod sql_enqueue;
 #[cfg(test)]
 mod sql_operator;
+#[cfg(test)]
+mod sql_plain;
 #[cfg(test)]
 mod sql_replay;
 #[cfg(test)]

@@ -13,11 +13,8 @@ use super::dashboard::connector;
 /// # Errors
 /// Wrong usage; a database that cannot be reached or cannot take the migration, in which case nothing is half done.
 pub async fn run(args: MigrateArgs) -> Result<u8, CommandError> {
-    let options = Options {
-        schema: args.schema,
-        role_prefix: args.role_prefix,
-        replace_functions: args.replace_functions,
-    };
+    let options =
+        Options { schema: args.schema, role_prefix: args.role_prefix, replace_functions: args.replace_functions };
     if args.print {
         print!("{}", migrate::print(&options, None).map_err(failed)?);
         return Ok(0);

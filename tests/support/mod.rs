@@ -9,6 +9,7 @@ pub(crate) mod pg;
 pub(crate) mod pty;
 pub(crate) mod queue;
 pub(crate) mod source;
+pub(crate) mod table_queue;
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -11,7 +11,7 @@ use super::inspect::{self, Found};
 use super::{MigrateError, Options};
 
 /// The tables that a database may have before us, with the columns that we rely on.
-const SEED_TABLES: &[(&str, &[(&str, &str)])] = &[
+const PLAIN_TABLES: &[(&str, &[(&str, &str)])] = &[
     (
         "jobs",
         &[
@@ -119,7 +119,7 @@ async fn adopt(client: &Client, names: &Names, plan: &mut Plan) -> Result<(), Mi
     let found = inspect::relations(client, &plan.schema).await?;
     let foreign: Vec<String> = found
         .iter()
-        .filter(|one| !SEED_TABLES.iter().any(|(table, _)| *table == one.name))
+        .filter(|one| !PLAIN_TABLES.iter().any(|(table, _)| *table == one.name))
         .map(|one| one.name.clone())
         .collect();
     if !foreign.is_empty() {
@@ -155,7 +155,7 @@ async fn check_table(client: &Client, found: &Found, plan: &mut Plan) -> Result<
         return Err(refuse(format!("it belongs to {}: migrate as that role", found.owner)));
     }
     let columns = inspect::columns(client, &plan.schema, &found.name).await?;
-    let wanted = SEED_TABLES.iter().find(|(table, _)| *table == found.name).map_or(&[][..], |(_, wanted)| *wanted);
+    let wanted = PLAIN_TABLES.iter().find(|(table, _)| *table == found.name).map_or(&[][..], |(_, wanted)| *wanted);
     let mut wrong = Vec::new();
     for (name, kind) in wanted {
         match columns.iter().find(|column| column.name == *name) {
@@ -227,7 +227,7 @@ impl fmt::Display for Plan {
 
 /// Tables that a database may have before us.
 pub(super) fn adoptable() -> impl Iterator<Item = &'static str> {
-    SEED_TABLES.iter().map(|(table, _)| *table)
+    PLAIN_TABLES.iter().map(|(table, _)| *table)
 }
 
 /// Tables of ours that nobody else may have made before us.
