@@ -10,6 +10,7 @@ pub mod fmt;
 pub mod keymap;
 pub mod model;
 pub mod msg;
+pub mod overlays;
 pub mod panes;
 pub mod private_pg;
 pub mod text;

@@ -1,0 +1,205 @@
+//! What an action would do to a job as it stands now, in words. The rules are those of the database's own functions, which
+//! have the last word: this only tells beforehand.
+
+use crate::fmt;
+use crate::model::{Action, BackendKind, Job, JobState, Time};
+
+/// What would happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Outlook {
+    /// It would be done.
+    pub(super) allowed: bool,
+    /// As a sentence about one job.
+    pub(super) one: String,
+    /// As a phrase after "3 expired:".
+    pub(super) many: &'static str,
+}
+
+/// The state of a job at `now`: as it was seen, moved on by the clock. A lease runs out and a run comes due by itself.
+pub(super) fn state_at(job: &Job, now: Time) -> JobState {
+    let status = match job.state {
+        JobState::Running | JobState::Expired => "running",
+        JobState::Completed => "completed",
+        JobState::Dead => "dead",
+        JobState::Ready | JobState::Scheduled | JobState::Exhausted => "queued",
+    };
+    if job.at.queue.backend == BackendKind::Pgmq {
+        return job.state;
+    }
+    JobState::of(status, job.run_at, (job.attempts, job.max_attempts.unwrap_or(i32::MAX)), job.lease_until, now)
+}
+
+/// What `action` would do to `job` now.
+pub(super) fn outlook(action: Action, job: &Job, now: Time) -> Outlook {
+    let state = state_at(job, now);
+    match (action, state) {
+        (_, JobState::Completed) => refused("It is completed; completed jobs stay as they are.", "stay as they are"),
+        (_, JobState::Dead) => refused(
+            "It is a dead letter; only a replay makes a new job of it.",
+            "are dead letters; only a replay makes new jobs of them",
+        ),
+        (Action::Requeue { force }, _) => requeue(job, state, force, now),
+        (Action::DeadLetter { force }, _) => dead_letter(job, state, force, now),
+        (Action::Reap, _) => reap(job, state),
+    }
+}
+
+fn requeue(job: &Job, state: JobState, force: bool, now: Time) -> Outlook {
+    let more =
+        if spent(job) { "It gets one more attempt and becomes claimable now" } else { "It becomes claimable now" };
+    match state {
+        JobState::Ready => refused("It is ready already.", "are ready already"),
+        JobState::Running if !force => live(job, now, "F takes it from its worker by force."),
+        JobState::Running => allowed(
+            format!("{more}. {OLD_WORKER} What it has done already may be done twice."),
+            "are taken from live workers: what those have done may be done twice",
+        ),
+        JobState::Expired => allowed(
+            format!("{more}; attempt {} counts as expired. {OLD_WORKER}", job.attempts),
+            "become claimable now; the attempts count as expired, late results of old workers will be refused",
+        ),
+        JobState::Exhausted => allowed(format!("{more}."), "get one more attempt and become claimable now"),
+        _ => allowed(format!("{more} instead of {}.", wait(job, now)), "become claimable now"),
+    }
+}
+
+fn dead_letter(job: &Job, state: JobState, force: bool, now: Time) -> Outlook {
+    let moves = "It moves to the dead letters; nobody will run it.";
+    match state {
+        JobState::Running if !force => live(job, now, "Dead-lettering waits until it ran out."),
+        JobState::Running | JobState::Expired => allowed(
+            format!("{moves} {OLD_WORKER}"),
+            "move to the dead letters; late results of their workers will be refused",
+        ),
+        _ => allowed(moves.to_owned(), "move to the dead letters; nobody will run them"),
+    }
+}
+
+fn reap(job: &Job, state: JobState) -> Outlook {
+    match state {
+        JobState::Expired if spent(job) => allowed(
+            format!("Attempt {} was its last: it moves to the dead letters. {OLD_WORKER}", job.attempts),
+            "expired on their last attempt: they move to the dead letters",
+        ),
+        JobState::Expired => allowed(
+            format!("It becomes claimable now; attempt {} counts as expired. {OLD_WORKER}", job.attempts),
+            "become claimable now; the attempts count as expired, late results of old workers will be refused",
+        ),
+        JobState::Running => refused("Its lease has not run out.", "have a live lease"),
+        _ => refused("Nobody holds it; only expired leases are reaped.", "are held by nobody"),
+    }
+}
+
+const OLD_WORKER: &str = "The old worker's result will be refused.";
+
+/// No attempt is left after the one that is running or was the last.
+fn spent(job: &Job) -> bool {
+    job.max_attempts.is_some_and(|max| job.attempts >= max)
+}
+
+fn live(job: &Job, now: Time, next: &str) -> Outlook {
+    let left = job.lease_until.and_then(|end| end.seconds_since(now)).map(fmt::whole_seconds);
+    let left = left.map_or_else(|| "does not end".to_owned(), |s| format!("runs {} more", fmt::span(s)));
+    refused(&format!("Its lease {left}. {next}"), "have a live lease")
+}
+
+fn wait(job: &Job, now: Time) -> String {
+    match job.run_at.seconds_since(now).map(fmt::whole_seconds) {
+        Some(seconds) => format!("in {}", fmt::span(seconds)),
+        None => "never".to_owned(),
+    }
+}
+
+fn allowed(one: String, many: &'static str) -> Outlook {
+    Outlook { allowed: true, one, many }
+}
+
+fn refused(why: &str, many: &'static str) -> Outlook {
+    Outlook { allowed: false, one: format!("Refused: {}", lower(why)), many }
+}
+
+/// After a colon a sentence goes on in lower case.
+fn lower(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{NOW, ago, ahead, job};
+    use super::*;
+
+    const REQUEUE: Action = Action::Requeue { force: false };
+    const FORCE: Action = Action::Requeue { force: true };
+    const DEAD_LETTER: Action = Action::DeadLetter { force: false };
+
+    /// The words for a job in that state, and whether the action would be done.
+    fn words(action: Action, state: JobState, attempts: i32, at: Time) -> (bool, String) {
+        let outlook = outlook(action, &job(1, "q", state, attempts, at), NOW);
+        (outlook.allowed, outlook.one)
+    }
+
+    #[test]
+    fn what_is_done_in_each_state() {
+        let old_worker = "The old worker's result will be refused.";
+        for (action, state, attempts, at, want) in [
+            (REQUEUE, JobState::Scheduled, 1, ahead(300), "It becomes claimable now instead of in 5m.".to_owned()),
+            (REQUEUE, JobState::Exhausted, 8, ago(1), "It gets one more attempt and becomes claimable now.".to_owned()),
+            (
+                REQUEUE,
+                JobState::Expired,
+                3,
+                ago(252),
+                format!("It becomes claimable now; attempt 3 counts as expired. {old_worker}"),
+            ),
+            (
+                FORCE,
+                JobState::Running,
+                1,
+                ahead(160),
+                format!("It becomes claimable now. {old_worker} What it has done already may be done twice."),
+            ),
+            (DEAD_LETTER, JobState::Ready, 0, ago(1), "It moves to the dead letters; nobody will run it.".to_owned()),
+            (
+                Action::Reap,
+                JobState::Expired,
+                8,
+                ago(9),
+                format!("Attempt 8 was its last: it moves to the dead letters. {old_worker}"),
+            ),
+        ] {
+            assert_eq!(words(action, state, attempts, at), (true, want), "{action:?} {state:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused_in_each_state() {
+        for (action, state, at, want) in [
+            (REQUEUE, JobState::Ready, ago(60), "it is ready already."),
+            (REQUEUE, JobState::Running, ahead(160), "its lease runs 2m40s more. F takes it from its worker by force."),
+            (REQUEUE, JobState::Completed, ago(1), "it is completed; completed jobs stay as they are."),
+            (REQUEUE, JobState::Dead, ago(9), "it is a dead letter; only a replay makes a new job of it."),
+            (
+                DEAD_LETTER,
+                JobState::Running,
+                ahead(9),
+                "its lease runs 9s more. Dead-lettering waits until it ran out.",
+            ),
+            (Action::Reap, JobState::Running, ahead(9), "its lease has not run out."),
+            (Action::Reap, JobState::Ready, ago(9), "nobody holds it; only expired leases are reaped."),
+        ] {
+            assert_eq!(words(action, state, 1, at), (false, format!("Refused: {want}")), "{action:?} {state:?}");
+        }
+    }
+
+    #[test]
+    fn time_moves_a_state_on() {
+        let running = job(1, "q", JobState::Running, 1, ahead(60));
+        assert_eq!(state_at(&running, NOW), JobState::Running);
+        assert_eq!(state_at(&running, ahead(61)), JobState::Expired);
+        let scheduled = job(1, "q", JobState::Scheduled, 1, ahead(60));
+        assert_eq!(state_at(&scheduled, ahead(61)), JobState::Ready);
+        let forever = Job { lease_until: Some(Time::Infinity), ..running };
+        assert!(outlook(REQUEUE, &forever, NOW).one.contains("lease does not end"));
+    }
+}
