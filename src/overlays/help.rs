@@ -77,9 +77,10 @@ impl Help {
 }
 
 /// Every scope, in the order of the page.
-const ALL: [Scope; 9] = [
+const ALL: [Scope; 10] = [
     Scope::Jobs,
     Scope::Queues,
+    Scope::Failures,
     Scope::List,
     Scope::Global,
     Scope::Always,
@@ -93,6 +94,7 @@ fn name(scope: Scope) -> &'static str {
     match scope {
         Scope::Jobs => "ON A JOB",
         Scope::Queues => "ON A QUEUE",
+        Scope::Failures => "ON AN ERROR",
         Scope::List => "MOVING",
         Scope::Global => "EVERYWHERE",
         Scope::Always => "EVERYWHERE, DIALOGS TOO",
