@@ -30,11 +30,15 @@ mod sql_claim;
 #[cfg(test)]
 mod sql_enqueue;
 #[cfg(test)]
+mod sql_hostile;
+#[cfg(test)]
 mod sql_operator;
 #[cfg(test)]
 mod sql_plain;
 #[cfg(test)]
 mod sql_replay;
+#[cfg(test)]
+mod sql_rights;
 #[cfg(test)]
 mod sql_sweeps;
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub(crate) mod needs;
 pub(crate) mod pg;
 pub(crate) mod pty;
 pub(crate) mod queue;
+pub(crate) mod roles;
 pub(crate) mod source;
 pub(crate) mod table_queue;
 
