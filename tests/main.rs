@@ -26,6 +26,8 @@ mod replay;
 #[cfg(test)]
 mod screens;
 #[cfg(test)]
+mod sql_bad_input;
+#[cfg(test)]
 mod sql_claim;
 #[cfg(test)]
 mod sql_enqueue;

@@ -9,18 +9,18 @@ fn traps(schema: &str) -> String {
     let catch = "language plpgsql as $$ begin insert into public.caught values (current_user); return null; end $$";
     format!(
         "create function {schema}.now() returns timestamptz {catch};
-                     create function {schema}.gen_random_uuid() returns uuid {catch};
-                     create function {schema}.left(text, integer) returns text {catch};
-                     create function {schema}.cardinality(anyarray) returns integer {catch};
-                     create function {schema}.fold_counters_step() returns void {nothing};
-                     create function {schema}.check_given(text, boolean) returns void {nothing};
-                     create function {schema}.same(uuid, uuid) returns boolean {catch};
-                     create operator {schema}.= (leftarg = uuid, rightarg = uuid, function = {schema}.same);
-                     create function {schema}.bad(text) returns boolean {catch};
-                     create domain {schema}.uuid as text check ({schema}.bad(value));
-                     create domain {schema}.jsonb as text check ({schema}.bad(value));
-                     create domain {schema}.timestamptz as text check ({schema}.bad(value));
-                     create table {schema}.jobs (id text); create table {schema}.queues (queue text, paused boolean)"
+         create function {schema}.gen_random_uuid() returns uuid {catch};
+         create function {schema}.left(text, integer) returns text {catch};
+         create function {schema}.cardinality(anyarray) returns integer {catch};
+         create function {schema}.fold_counters_step() returns void {nothing};
+         create function {schema}.check_given(text, boolean) returns void {nothing};
+         create function {schema}.same(uuid, uuid) returns boolean {catch};
+         create operator {schema}.= (leftarg = uuid, rightarg = uuid, function = {schema}.same);
+         create function {schema}.bad(text) returns boolean {catch};
+         create domain {schema}.uuid as text check ({schema}.bad(value));
+         create domain {schema}.jsonb as text check ({schema}.bad(value));
+         create domain {schema}.timestamptz as text check ({schema}.bad(value));
+         create table {schema}.jobs (id text); create table {schema}.queues (queue text, paused boolean)"
     )
 }
 
