@@ -10,6 +10,7 @@ use ratatui::style::Style;
 
 use crate::support::fixtures::{self, Fixture, context};
 use crate::support::hostile;
+use crate::support::screen::text_of;
 
 const SIZES: [(u16, u16); 3] = [(40, 10), (80, 24), (120, 40)];
 
@@ -36,23 +37,6 @@ fn draw(pane: &mut dyn Pane, fixture: &Fixture, area: Rect, theme: &Theme) -> Bu
     }
     theme.finish(&mut buf);
     buf
-}
-
-fn text_of(buf: &Buffer) -> String {
-    let width = usize::from(buf.area.width).max(1);
-    let line = |cells: &[ratatui::buffer::Cell]| {
-        let mut skip = 0;
-        let mut out = String::new();
-        for cell in cells {
-            if skip == 0 {
-                out += cell.symbol();
-                skip = text::width(cell.symbol()).max(1);
-            }
-            skip -= 1;
-        }
-        out.trim_end().to_owned() + "\n"
-    };
-    buf.content.chunks(width).map(line).collect()
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::parts::{dim_if_stale, put, say};
+use super::parts::{dim_if_stale, inset, put, say};
 use super::{Ask, Ctx, Pane};
 use crate::fmt::Figure;
 use crate::keymap::{Command, Scope};
@@ -105,8 +105,8 @@ impl Bar {
         let room = Rect { x: area.x.saturating_add(left), width: area.width.saturating_sub(left), ..area };
         let number = Figure::count(&scale.known.map(|()| self.jobs), 9).text;
         let words = self.words(scale.limit);
-        let widest = usize::from(room.width).saturating_sub(number.len() + 1);
-        let length = bar_length(self.jobs, scale.most, widest.min(40));
+        let widest = usize::from(room.width).saturating_sub(number.len() + words.len() + 2);
+        let length = bar_length(self.jobs, scale.most, widest.min(60));
         let text = format!("{}{}{number}{words}", "█".repeat(length), if length > 0 { " " } else { "" });
         let style = match self.jobs {
             0 => theme.quiet,
@@ -157,10 +157,9 @@ impl Pane for Attempts {
         let cliff = ctx.count(|q| q.last_attempt);
         let cliff = match cliff.get() {
             None | Some(0) => String::new(),
-            Some(1) if cliff == Reading::Exact(1) => " · 1 dies at its next failure".to_owned(),
-            Some(_) => format!(" · {} die at their next failure", Figure::words(&cliff)),
+            Some(_) => format!(" · next failure kills {}", Figure::words(&cliff)),
         };
-        format!("ATTEMPTS  live jobs of {}{cliff}", ctx.followed())
+        format!("ATTEMPTS  {}, live jobs{cliff}", ctx.followed())
     }
 
     fn scopes(&self) -> &'static [Scope] {
@@ -187,6 +186,7 @@ impl Pane for Attempts {
             }
             Some(jobs) => {
                 let limit = limit(ctx);
+                let area = inset(area);
                 let bars = bars(jobs, limit, area.height);
                 let most = bars.iter().map(|bar| bar.jobs).max().unwrap_or(0);
                 let label = bars.iter().map(|bar| bar.label().len()).max().unwrap_or(0);

@@ -11,7 +11,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::parts::{Cell, Column, Cursor, Grid, RateLines, Row, dim_if_stale, movement, put, say, spark};
+use super::parts::{Cell, Column, Cursor, Grid, RateLines, Row, dim_if_stale, inset, movement, put, say, spark};
 use super::{Ask, Ctx, Pane};
 use crate::fmt::{self, Figure, whole_seconds};
 use crate::keymap::{Command, Scope};
@@ -148,9 +148,9 @@ impl Pane for FailuresPane {
         let title = format!("FAILURES  {}", ctx.followed());
         let Some(failures) = ctx.snapshot.map(|s| &s.failures) else { return title };
         let part = |count: &Reading<u64>, what| count.value().map(|_| format!("{} {what}", Figure::words(count)));
-        let parts = [part(&failures.failed_15m, "failed in 15m"), part(&failures.dead_1h, "died in 1h")];
+        let parts = [part(&failures.failed_15m, "failed 15m"), part(&failures.dead_1h, "died 1h")];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        if parts.is_empty() { title } else { format!("{title} · in all: {}", parts.join(", ")) }
+        if parts.is_empty() { title } else { format!("{title} · all: {}", parts.join(", ")) }
     }
 
     fn scopes(&self) -> &'static [Scope] {
@@ -187,15 +187,19 @@ impl Pane for FailuresPane {
             4 => 1,
             _ => 2,
         };
-        let values = self.lines.values(ctx, usize::from(area.width.saturating_sub(LABEL)));
-        trends(buf, area, ctx, values, count);
+        let upper = inset(area);
+        let values = self.lines.values(ctx, usize::from(upper.width.saturating_sub(LABEL)));
+        trends(buf, upper, ctx, values, count);
         let below = Rect { y: area.y + count, height: area.height - count, ..area };
         let rows = signatures(ctx);
         match &snapshot.failures.signatures {
             Reading::Denied => say(buf, below, ctx.theme, "failures: denied for this role"),
             Reading::Unknown => say(buf, below, ctx.theme, "failures: not known yet"),
             _ if !rows.is_empty() => self.table(buf, below, ctx, &rows),
-            _ if ctx.filter.is_empty() => say(buf, below, ctx.theme, "nothing failed in 15m, nothing dead in 1h"),
+            _ if ctx.filter.is_empty() => {
+                let words = format!("nothing failed in 15m, nothing dead in 1h: {}", ctx.followed());
+                say(buf, below, ctx.theme, &words);
+            }
             _ => {
                 let words = format!("no failure contains \"{}\"", Safe::new(ctx.filter));
                 say(buf, below, ctx.theme, &words);

@@ -8,7 +8,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::parts::{Cell, Column, Cursor, Grid, Row, dim_if_stale, movement, put, say};
+use super::parts::{Cell, Column, Cursor, Grid, Row, dim_if_stale, inset, movement, put, say};
 use super::{Ask, Ctx, Pane};
 use crate::fmt::{self, Figure, whole_seconds};
 use crate::keymap::{Command, Scope};
@@ -50,7 +50,7 @@ impl Leases {
         let grid = Grid::new(&columns, area.width);
         let bar = grid.width_of(LEFT).unwrap_or(0);
         for (line, (index, job)) in (0..area.height).zip(rows.iter().enumerate().skip(top)) {
-            let row = row(job, ctx, bar, at == Some(index));
+            let row = row(job, ctx, bar, at == Some(index) && ctx.focused);
             grid.row(buf, area, line, &columns, &row);
             if at == Some(index) && ctx.focused {
                 buf.set_style(Rect { y: area.y + line, height: 1, ..area }, ctx.theme.cursor);
@@ -140,6 +140,19 @@ fn when(rows: &[&Job], now: Time) -> String {
     format!("end within 1m: {one}  5m: {five}  later: {}", alive.saturating_sub(five))
 }
 
+/// Why there is no row: nothing runs, or others end sooner and only so many are read.
+fn no_rows(ctx: &Ctx<'_>) -> String {
+    let live = ctx.count(|q| q.running.combine(q.expired, u64::saturating_add));
+    let read = ctx.snapshot.and_then(|s| s.leases.value()).map_or(0, Vec::len);
+    match live.get() {
+        Some(0) => "nothing is running: no leases".to_owned(),
+        Some(_) if read > 0 => {
+            format!("no lease of {} is among the {} that end soonest", ctx.followed(), fmt::count(read as u64))
+        }
+        _ => "no lease was seen".to_owned(),
+    }
+}
+
 impl Pane for Leases {
     fn name(&self) -> &'static str {
         "leases"
@@ -189,14 +202,18 @@ impl Pane for Leases {
                 let words = format!("no lease contains \"{}\"", Safe::new(ctx.filter));
                 say(buf, area, ctx.theme, &words);
             }
-            Some(_) if rows.is_empty() => say(buf, area, ctx.theme, "nothing is running: no leases"),
+            Some(_) if rows.is_empty() => say(buf, area, ctx.theme, &no_rows(ctx)),
             Some(_) => {
-                // The summary gives way before a row does.
-                let summary = u16::from(area.height > 3);
-                let body = Rect { height: area.height - summary, ..area };
+                // Summary and headings give way before a row does.
+                let (head, summary) = (u16::from(area.height > 5), u16::from(area.height > 3));
+                let body = Rect { y: area.y + head, height: area.height - head - summary, ..area };
                 self.table(body, buf, ctx, &rows);
+                if head == 1 {
+                    let columns = columns_for(ctx);
+                    Grid::new(&columns, area.width).head(buf, area, &columns, None, ctx.theme);
+                }
                 if summary == 1 {
-                    put(buf, area, body.height, &format!("  {}", when(&rows, ctx.now)), ctx.theme.quiet);
+                    put(buf, inset(area), area.height - 1, &when(&rows, ctx.now), ctx.theme.quiet);
                 }
             }
         }

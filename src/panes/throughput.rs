@@ -11,7 +11,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::parts::{Line, Pick, Plot, RateLines, dim_if_stale, put, say, spark};
+use super::parts::{Line, Pick, Plot, RateLines, dim_if_stale, inset, put, say, spark};
 use super::{Ask, Ctx, Pane};
 use crate::fmt::{self, Figure};
 use crate::keymap::{Command, Scope};
@@ -64,6 +64,7 @@ impl Pane for Throughput {
             say(buf, area, ctx.theme, "waiting for the first reading");
             return;
         }
+        let area = inset(area);
         put(buf, area, 0, &rates_now(ctx, usize::from(area.width)), ctx.theme.text);
         let below = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..area };
         if let Some(plot) = Plot::new(below) {
@@ -105,7 +106,7 @@ fn chart(plot: &Plot, buf: &mut Buffer, ctx: &Ctx<'_>, values: &[Vec<Option<f64>
     ];
     if lines.iter().all(|line| line.values.iter().all(Option::is_none)) {
         let words = format!("nothing was seen in the last {}", fmt::span(back));
-        say(buf, plot.area(), ctx.theme, &words);
+        put(buf, plot.area(), 0, &words, ctx.theme.quiet);
         return;
     }
     plot.draw(buf, &lines, back, ctx.theme);

@@ -127,17 +127,17 @@ pub(crate) fn job(number: u32, queue: &str, state: JobState, tries: i32, at: Tim
     }
 }
 
+/// Fifteen minutes of a queue with so many jobs a minute in and done; two of them were not seen.
 fn minutes(name: &str, history: &mut History, inflow: u64, completed: u64) {
     let point = |m: u64| {
         let wave = m * 7 % 5;
         let delta = Totals {
-            enqueued: inflow * 60 + wave * inflow * 8,
-            claimed: completed * 60,
-            completed: completed * 60 + wave * completed * 3,
+            enqueued: inflow + inflow * wave / 20,
+            claimed: completed,
+            completed: completed + completed * wave / 40,
             retried: wave * 12,
             dead: u64::from(m.is_multiple_of(6)) * 6,
         };
-        // Two minutes were not seen.
         let delta = (m != 7 && m != 8).then_some(delta);
         Point {
             at: NOW.minus(Duration::from_mins(15 - m)),
@@ -206,8 +206,8 @@ pub(crate) fn busy() -> Fixture {
         queue("thumbnails", [0, 0, 2, 0, 0], 0, [3.0, 3.0, 0.0, 0.0]),
     ];
     let mut history = History::default();
-    minutes("webhooks", &mut history, 4, 1);
-    minutes("emails", &mut history, 52, 49);
+    minutes("webhooks", &mut history, 24, 6);
+    minutes("emails", &mut history, 3_126, 2_988);
     let leases = vec![
         job(1, "webhooks", JobState::Expired, 3, ago(252)),
         job(2, "webhooks", JobState::Expired, 1, ago(238)),
@@ -262,7 +262,7 @@ pub(crate) fn overflowing() -> Fixture {
     queues.push(QueueStats { ready: Reading::AtLeast(10_000), ..QueueStats::unknown(queue_id("capped")) });
     let mut history = History::default();
     for q in &queues {
-        minutes(&q.id.name, &mut history, 40, 41);
+        minutes(&q.id.name, &mut history, 2_400, 2_460);
     }
     let leases = (0..200).map(|i| job(i, &name(i % 60), JobState::Running, 1, ahead(u64::from(i) * 3))).collect();
     let failures = Failures {

@@ -9,6 +9,7 @@ pub(crate) mod pg;
 pub(crate) mod pty;
 pub(crate) mod queue;
 pub(crate) mod roles;
+pub(crate) mod screen;
 pub(crate) mod source;
 pub(crate) mod table_queue;
 

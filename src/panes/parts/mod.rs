@@ -38,8 +38,15 @@ pub(crate) fn put(buf: &mut Buffer, area: Rect, line: u16, text: &str, style: St
     buf.set_stringn(area.x, area.y.saturating_add(line), text::truncate(text, width), width, style);
 }
 
+/// The area for what is no table: under the title's first letter, where there is room for a margin.
+pub(crate) fn inset(area: Rect) -> Rect {
+    let margin = u16::from(area.width > 20);
+    Rect { x: area.x.saturating_add(margin), width: area.width - margin, ..area }
+}
+
 /// An empty state in words, quietly, on as many lines as it needs.
 pub(crate) fn say(buf: &mut Buffer, area: Rect, theme: &Theme, words: &str) {
+    let area = inset(area);
     let lines = (0..area.height).zip(text::wrap(words, usize::from(area.width)).collect::<Vec<_>>());
     let needed = text::wrap(words, usize::from(area.width)).count();
     for (line, piece) in lines {

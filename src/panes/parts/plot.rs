@@ -28,6 +28,8 @@ pub(crate) struct Plot {
 /// Columns of the numbers on the left, and of the names on the right.
 const LEFT: u16 = 5;
 const RIGHT: u16 = 6;
+/// From so many rows on the scale has a label in the middle.
+const MIDDLE_FROM: u16 = 7;
 /// Dots in one cell.
 const ACROSS: u16 = 2;
 const DOWN: u16 = 4;
@@ -35,10 +37,14 @@ const DOWN: u16 = 4;
 impl Plot {
     /// A chart in `area`; `None` where there is no room for one with axes.
     pub(crate) fn new(area: Rect) -> Option<Self> {
+        let rows = area.height.saturating_sub(2);
+        // An odd number of rows has a row in the middle, for half of the scale.
+        let spare = u16::from(rows >= MIDDLE_FROM && rows.is_multiple_of(2));
+        let area = Rect { y: area.y.saturating_add(spare), height: area.height - spare, ..area };
         let inner = Rect {
             x: area.x.saturating_add(LEFT + 1),
             width: area.width.saturating_sub(LEFT + 1 + RIGHT),
-            height: area.height.saturating_sub(2),
+            height: rows - spare,
             ..area
         };
         (inner.width >= 8 && inner.height >= 2).then_some(Self { area, inner })
@@ -70,12 +76,15 @@ impl Plot {
         let left = Rect { width: LEFT, ..self.area };
         let rule = Rect { x: self.inner.x.saturating_sub(1), width: 1, ..self.area };
         let bottom = self.inner.height;
+        let middle = (bottom >= MIDDLE_FROM).then_some(bottom / 2);
         for row in 0..bottom {
-            put(buf, rule, row, if row == 0 { "┤" } else { "│" }, theme.quiet);
+            put(buf, rule, row, if row == 0 || Some(row) == middle { "┤" } else { "│" }, theme.quiet);
         }
-        let number = |value: f64| if value == 0.0 { "0".to_owned() } else { fmt::rate(value) };
-        let label = |value| text::fit(&number(value), usize::from(LEFT), Side::Right);
+        let label = |value| text::fit(&axis_label(value), usize::from(LEFT), Side::Right);
         put(buf, left, 0, &label(top), theme.quiet);
+        if let Some(middle) = middle {
+            put(buf, left, middle, &label(top / 2.0), theme.quiet);
+        }
         put(buf, left, bottom, &label(0.0), theme.quiet);
         put(buf, rule, bottom, "┼", theme.quiet);
         let base = Rect { width: self.inner.width, height: self.area.height, ..self.inner };
@@ -145,6 +154,14 @@ impl Plot {
         let right = Rect { x, width: RIGHT - 1, ..self.area }.intersection(self.area);
         put(buf, right, u16::try_from(row).unwrap_or(0), line.name, line.style);
     }
+}
+
+/// A figure on the scale, without digits that say nothing: `0.25`, `7.5`, `60`, `1.5k`.
+fn axis_label(value: f64) -> String {
+    if value >= 100.0 {
+        return fmt::rate(value);
+    }
+    format!("{value:.2}").trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Where a value stands on a scale of `steps` from zero to `top`.
