@@ -1,5 +1,6 @@
 //! queuetop: *top* for the job queues that live in PostgreSQL.
 
+pub mod app;
 pub mod args;
 pub mod backends;
 pub mod config;

@@ -45,3 +45,5 @@ mod sql_rights;
 mod sql_sweeps;
 #[cfg(test)]
 mod sql_worker;
+#[cfg(test)]
+mod whole;

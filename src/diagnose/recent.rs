@@ -39,7 +39,7 @@ impl Recent {
             let middle = middle(point);
             if let (Some(delta), true) = (point.delta, middle > from && middle <= to) {
                 sum.counts = history::add(sum.counts, delta);
-                sum.known += point.span;
+                sum.known = sum.known.saturating_add(point.span);
             }
         }
         sum

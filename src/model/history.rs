@@ -108,7 +108,7 @@ impl History {
             }
             if let Some(delta) = point.delta {
                 sum = add(sum, delta);
-                span += point.span;
+                span = span.saturating_add(point.span);
             }
         }
         if span.is_zero() {
@@ -168,7 +168,7 @@ fn coarsen(series: &mut Series, now: Time) {
             Some(last) if belong_together(last, &point, now) => {
                 last.delta = last.delta.zip(point.delta).map(|(a, b)| add(a, b));
                 last.at = point.at;
-                last.span += point.span;
+                last.span = last.span.saturating_add(point.span);
                 last.depth = point.depth;
             }
             _ => merged.push_back(point),
@@ -181,7 +181,7 @@ fn belong_together(last: &Point, point: &Point, now: Time) -> bool {
     let Some((_, bucket)) = COARSER.iter().find(|(age, _)| point.at <= now.minus(*age)) else {
         return false;
     };
-    last.delta.is_some() == point.delta.is_some() && last.span + point.span <= *bucket
+    last.delta.is_some() == point.delta.is_some() && last.span.saturating_add(point.span) <= *bucket
 }
 
 #[cfg(test)]
