@@ -3,6 +3,7 @@
 pub mod app;
 pub mod args;
 pub mod backends;
+pub mod commands;
 pub mod config;
 pub mod db;
 pub mod diagnose;
@@ -14,6 +15,7 @@ pub mod msg;
 pub mod overlays;
 pub mod panes;
 pub mod private_pg;
+pub mod run;
 pub mod text;
 pub mod theme;
 pub mod worker;

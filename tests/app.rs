@@ -21,8 +21,7 @@ struct Rig {
 
 impl Rig {
     fn new() -> Self {
-        let world =
-            World::new(Theme::default(), TimeStyle::Relative, Duration::from_mins(15), Duration::from_secs(1));
+        let world = World::new(Theme::default(), TimeStyle::Relative, Duration::from_mins(15), Duration::from_secs(1));
         let guards = Guards { typed_above: 20, ..Guards::default() };
         Self { app: App::new(world, guards) }
     }
@@ -39,7 +38,9 @@ impl Rig {
         self.app.update(Msg::Polled(Box::new(snapshot)))
     }
 
+    /// Time passes after a frame was drawn.
     fn clock(&mut self, seconds: u64) {
+        self.screen(120, 40);
         self.app.update(Msg::Clock(Duration::from_secs(seconds)));
     }
 
@@ -264,12 +265,4 @@ fn the_interval_is_changed_by_key_within_bounds() {
     assert_eq!(rig.keys("+"), [Effect::SetInterval(Duration::from_millis(500))]);
     let last = rig.keys("----------").pop();
     assert_eq!(last, Some(Effect::SetInterval(Duration::from_mins(1))));
-}
-
-#[test]
-#[ignore]
-fn look() {
-    let mut rig = Rig::connected();
-    println!("{}", rig.screen(80, 24));
-    println!("{}", rig.screen(120, 40));
 }

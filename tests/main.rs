@@ -6,7 +6,11 @@
 mod support;
 
 #[cfg(test)]
+mod app;
+#[cfg(test)]
 mod backend_jobs;
+#[cfg(test)]
+mod dashboard;
 #[cfg(test)]
 mod db;
 #[cfg(test)]
@@ -23,6 +27,8 @@ mod private_pg;
 mod pty;
 #[cfg(test)]
 mod replay;
+#[cfg(test)]
+mod run;
 #[cfg(test)]
 mod screens;
 #[cfg(test)]

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::keymap;
-use crate::text::{Safe, truncate};
+use crate::keymap::{self, Binding, Command};
+use crate::text::{self, Safe, truncate};
 
 use super::App;
 
@@ -24,17 +24,28 @@ pub(super) fn render(app: &App, area: Rect, buf: &mut Buffer) {
     if !app.world.marks.is_empty() && app.overlay.is_none() {
         spans.push(Span::styled(format!(" {} marked ", app.world.marks.len()), theme.mark));
     }
-    let mut used: usize = spans.iter().map(Span::width).sum();
-    for binding in keymap::in_force(&app.scopes()).filter(|b| !b.hint.is_empty()) {
-        let Some(key) = binding.keys.first() else { continue };
-        let key = format!(" {}", key.label());
-        let hint = format!(" {} ", binding.hint);
-        used += crate::text::width(&key) + crate::text::width(&hint);
-        if used > width {
-            break;
-        }
-        spans.push(Span::styled(key, theme.accent));
-        spans.push(Span::styled(hint, theme.text));
+    let mut room = width.saturating_sub(spans.iter().map(Span::width).sum());
+    let hints: Vec<&Binding> = keymap::in_force(&app.scopes()).filter(|b| !b.hint.is_empty()).collect();
+    // Help and the way out always have their place; the others fill what is left, in their order.
+    let (last, first): (Vec<&Binding>, Vec<&Binding>) =
+        hints.iter().partition(|b| matches!(b.command, Command::Help | Command::Quit));
+    room = room.saturating_sub(last.iter().map(|b| hint_width(b)).sum());
+    let fitting = first.into_iter().take_while(|binding| {
+        let fits = hint_width(binding) <= room;
+        room = room.saturating_sub(hint_width(binding));
+        fits
+    });
+    for binding in fitting.chain(last) {
+        spans.push(Span::styled(key_text(binding), theme.accent));
+        spans.push(Span::styled(format!(" {} ", binding.hint), theme.text));
     }
     Line::from(spans).render(area, buf);
+}
+
+fn key_text(binding: &Binding) -> String {
+    format!(" {}", binding.keys.first().map(|key| key.label()).unwrap_or_default())
+}
+
+fn hint_width(binding: &Binding) -> usize {
+    text::width(&key_text(binding)) + text::width(binding.hint) + 2
 }

@@ -42,6 +42,9 @@ impl App {
             return Effects::new();
         }
         let command = Key::of(event).and_then(|key| keymap::resolve(&self.scopes(), key));
+        if event.kind == KeyEventKind::Repeat && !self.repeats(command) {
+            return Effects::new();
+        }
         match command {
             Some(Command::QuitNow) => return vec![Effect::Quit],
             Some(Command::Suspend) => return vec![Effect::Suspend],
@@ -53,6 +56,12 @@ impl App {
         }
         self.notice = None;
         command.map_or_else(Effects::new, |command| self.command(command))
+    }
+
+    /// A held key moves and types on, and does nothing else a second time.
+    fn repeats(&self, command: Option<Command>) -> bool {
+        matches!(self.overlay, Some(Overlay::Filter(_)))
+            || matches!(command, Some(Command::Up | Command::Down | Command::PageUp | Command::PageDown))
     }
 
     fn command(&mut self, command: Command) -> Effects {

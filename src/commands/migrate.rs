@@ -16,20 +16,20 @@ pub async fn run(args: MigrateArgs) -> Result<u8, CommandError> {
     let options =
         Options { schema: args.schema, role_prefix: args.role_prefix, replace_functions: args.replace_functions };
     if args.print {
-        print!("{}", migrate::print(&options, None).map_err(failed)?);
+        print!("{}", migrate::print(&options, None).map_err(|error| failed(&error))?);
         return Ok(0);
     }
     let connector = connector(args.dsn.as_deref())?;
     let mut session = connect(&connector).await?;
     refuse_pooled(&connector, &mut session).await?;
     if args.dry_run {
-        let plan = migrate::plan(session.driver(), &options).await.map_err(failed)?;
+        let plan = migrate::plan(session.driver(), &options).await.map_err(|error| failed(&error))?;
         for line in Safe::lines(&plan.to_string()) {
             println!("{line}");
         }
         return Ok(0);
     }
-    let report = migrate::run(session.driver(), &options).await.map_err(failed)?;
+    let report = migrate::run(session.driver(), &options).await.map_err(|error| failed(&error))?;
     tell(&report, &options, &connector);
     Ok(0)
 }
@@ -44,7 +44,7 @@ async fn refuse_pooled(connector: &Connector, session: &mut Session) -> Result<(
         return Ok(());
     }
     let mut second = connect(connector).await?;
-    if migrate::is_pooled(session.driver(), second.driver()).await.map_err(|e| failed(e.into()))? {
+    if migrate::is_pooled(session.driver(), second.driver()).await.map_err(|e| failed(&e.into()))? {
         return Err(CommandError::Failed(
             "this connection goes through a transaction pooler, where a migration cannot hold its lock: \
              connect to the server itself or to a session pooler"
@@ -72,6 +72,6 @@ fn tell(report: &Report, options: &Options, connector: &Connector) {
     }
 }
 
-fn failed(error: MigrateError) -> CommandError {
+fn failed(error: &MigrateError) -> CommandError {
     CommandError::Failed(error.to_string())
 }

@@ -8,6 +8,7 @@ pub mod snapshot;
 
 use crate::args::{Cli, Command, ScreenArgs};
 use crate::config::{self as settings, Overrides, Settings};
+use crate::text::Safe;
 
 /// How a command ends, besides well.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +25,15 @@ pub enum CommandError {
 }
 
 impl CommandError {
+    /// What to print: one harmless line, or the full report of a defect.
+    #[must_use]
+    pub fn report(&self) -> String {
+        match self {
+            Self::Defect(report) => format!("{report:?}"),
+            Self::Usage(text) | Self::Failed(text) => Safe::full(text).to_string(),
+        }
+    }
+
     /// Exit status: 1 a failure, 2 wrong usage or no terminal.
     #[must_use]
     pub fn status(&self) -> u8 {

@@ -9,12 +9,14 @@
 
 pub mod act;
 pub mod browse;
+mod detect;
 mod event;
 mod live;
 pub mod migrate;
 mod poll;
 mod push;
 
+pub use detect::Installed;
 pub use event::Event;
 pub use live::{Backends, Detect, Live, LiveView};
 pub use poll::{Pace, Poll, Wake};

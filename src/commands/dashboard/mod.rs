@@ -19,12 +19,14 @@ use crate::app::{App, Guards};
 use crate::args::DashboardArgs;
 use crate::backends;
 use crate::config::{Colour, Settings, Times};
-use crate::db::{ConnInfo, Connector, DbError, Env, Purpose, Secret, SqlLog};
+use crate::db::{Class, ConnInfo, Connector, DbError, Env, Limits, Purpose, Secret, Session, SqlLog, Statement};
 use crate::engine::browse::Sessions;
-use crate::engine::{Installed, Live, Pace, Poll, Push, Wake};
+use crate::engine::{Installed, Live, Pace, Poll, Push, Wake, migrate};
+use crate::model::BackendKind;
 use crate::msg::Msg;
 use crate::panes::TimeStyle;
 use crate::run::{self, Ended, Sources};
+use crate::text::Safe;
 use crate::theme::Theme;
 
 use self::crash::Crash;
@@ -80,7 +82,7 @@ pub fn connector(dsn: Option<&str>) -> Result<Arc<Connector>, CommandError> {
 /// Shows the dashboard until the operator leaves; answers with the exit status.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run()`].
 pub async fn show(plan: Plan, crash: &Crash) -> Result<u8, CommandError> {
     let detect = Arc::new(Installed { schema: plan.schema.clone() });
     let mut first = tokio::spawn(first_contact(Arc::clone(&plan.connector), plan.schema.clone()));
@@ -117,26 +119,48 @@ enum Refusal {
     #[error("{0}")]
     Db(DbError),
     #[error("{0}")]
-    NothingThere(String),
+    Unusable(String),
 }
 
 impl From<DbError> for Refusal {
     fn from(error: DbError) -> Self {
-        if error.class == crate::db::Class::PasswordNeeded { Self::PasswordNeeded } else { Self::Db(error) }
+        if error.class == Class::PasswordNeeded { Self::PasswordNeeded } else { Self::Db(error) }
     }
 }
 
 /// Connects once and looks what is there, so that a wrong target is said in one line instead of on a screen.
 async fn first_contact(connector: Arc<Connector>, schema: Option<String>) -> Result<(), Refusal> {
-    use crate::db::Class;
     let session = match connector.connect(Purpose::Read).await {
         Ok(session) => session,
         // These pass by themselves: the screen waits for it.
         Err(error) if matches!(error.class, Class::StartingUp | Class::TooManyConnections) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
-    if backends::all(&session, schema.as_deref()).await?.is_empty() {
-        return Err(Refusal::NothingThere(nothing_there(&connector, schema.as_deref())));
+    let found = backends::all(&session, schema.as_deref()).await?;
+    if found.is_empty() {
+        return Err(Refusal::Unusable(nothing_there(&connector, schema.as_deref())));
+    }
+    for backend in found.iter().filter(|backend| backend.kind() == BackendKind::Jobs) {
+        refuse_newer(&session, backend.schema()).await?;
+    }
+    Ok(())
+}
+
+/// A schema from a newer program may mean other things by the same names. Where its version cannot be read, the numbers
+/// are shown as far as they go.
+async fn refuse_newer(session: &Session, schema: &str) -> Result<(), Refusal> {
+    let table = format!("{}.{}", migrate::quote_ident(schema), migrate::HISTORY_TABLE);
+    let statement = Statement::new(format!("select pg_catalog.max(version) from {table}"));
+    let Ok(rows) = session.read_one("schema version", statement, Limits::within(Duration::from_secs(5))).await else {
+        return Ok(());
+    };
+    let version = rows.first().and_then(|row| row.try_get::<_, Option<i32>>(0).ok().flatten()).unwrap_or(0);
+    let ours = migrate::latest_version();
+    if version > ours {
+        let schema = Safe::new(schema);
+        return Err(Refusal::Unusable(format!(
+            "schema {schema} is at version {version}, this queuetop knows {ours}: use a newer queuetop"
+        )));
     }
     Ok(())
 }

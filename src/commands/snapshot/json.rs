@@ -16,7 +16,8 @@ struct Attempts {
 
 #[derive(Serialize)]
 struct Queue<'a> {
-    queue: &'a str,
+    #[serde(rename = "queue")]
+    name: &'a str,
     backend: BackendKind,
     ready: Reading<u64>,
     scheduled: Reading<u64>,
@@ -60,11 +61,12 @@ pub fn to_json(taken: &Taken) -> Result<String, CommandError> {
 }
 
 fn queue(stats: &QueueStats, now: Time) -> Queue<'_> {
-    let attempts = stats.attempts.clone().map(|counts| {
-        counts.into_iter().map(|(attempts, jobs)| Attempts { attempts, jobs }).collect::<Vec<_>>()
-    });
+    let attempts = stats
+        .attempts
+        .clone()
+        .map(|counts| counts.into_iter().map(|(attempts, jobs)| Attempts { attempts, jobs }).collect::<Vec<_>>());
     Queue {
-        queue: &stats.id.name,
+        name: &stats.id.name,
         backend: stats.id.backend,
         ready: stats.ready,
         scheduled: stats.scheduled,

@@ -1,0 +1,62 @@
+//! Every way out gives the terminal back, and the sessions end.
+
+use rustix::process::Signal;
+
+use super::{dashboard, sessions};
+use crate::support::LIMIT;
+
+async fn until_no_session(client: &tokio_postgres::Client) {
+    let limit = std::time::Instant::now() + LIMIT;
+    while sessions(client).await > 0 {
+        assert!(std::time::Instant::now() < limit, "sessions stay");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_quit_key_leaves_the_terminal_as_it_was() {
+    let (_database, client, mut pty) = dashboard(80, 24).await;
+    pty.wait_for_text("emails");
+    pty.send_keys("q");
+    assert_eq!(pty.wait_exit(), 0);
+    pty.assert_restored();
+    until_no_session(&client).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn signals_leave_the_terminal_as_it_was() {
+    for (signal, status) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130), (Signal::QUIT, 131)] {
+        let (_database, client, pty) = dashboard(80, 24).await;
+        pty.wait_for_text("emails");
+        pty.signal(signal);
+        assert_eq!(pty.wait_exit(), status, "{signal:?}");
+        pty.assert_restored();
+        until_no_session(&client).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn suspending_gives_the_shell_its_terminal_and_fg_repaints() {
+    let (_database, _client, mut pty) = dashboard(80, 24).await;
+    pty.wait_for_text("emails");
+    pty.send_keys("\x1a");
+    pty.wait_status(1);
+    pty.assert_restored();
+    pty.foreground();
+    pty.wait_for_text("emails");
+    pty.send_keys("q");
+    assert_eq!(pty.wait_status(2), 0);
+    pty.assert_restored();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_size_is_survived() {
+    let (_database, _client, mut pty) = dashboard(120, 40).await;
+    pty.wait_for_text("emails");
+    for (cols, rows) in [(1, 1), (20, 5), (10, 3), (300, 2), (200, 60), (80, 24)] {
+        pty.resize(cols, rows);
+    }
+    pty.wait_for(|screen| screen.contains("emails") && screen.contains("quit"), LIMIT);
+    pty.send_keys("q");
+    assert_eq!(pty.wait_exit(), 0);
+}
