@@ -27,3 +27,12 @@ pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
         thread::sleep(Duration::from_millis(10));
     }
 }
+
+/// The same for a condition that has to be asked for.
+pub(crate) async fn wait_until_async(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let began = Instant::now();
+    while !holds().await {
+        assert!(began.elapsed() < LIMIT, "not within {} s: {what}", LIMIT.as_secs());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}

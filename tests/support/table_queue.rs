@@ -11,3 +11,8 @@ pub(crate) fn statement(name: &str, values: &[(&str, &str)]) -> String {
     assert!(!sql.replace("::", "").contains(" :"), "a value is missing: {sql}");
     sql
 }
+
+/// The tables and indexes alone, empty.
+pub(crate) fn tables() -> String {
+    ["jobs", "indexes", "dead letters"].map(|name| statement(name, &[])).concat()
+}

@@ -23,7 +23,7 @@ pub(super) async fn read(jobs: &Jobs, session: &Session) -> Result<Failures, DbE
         return Err(DbError::shape("the failures have no row"));
     };
     let dead_cut: bool = get(first, "dead_cut")?;
-    // By id the latest ones are anywhere: a part of them says nothing of the last hour.
+    // Without that index the latest ones are anywhere: a part of them says nothing of the last hour.
     let dead_1h = if by_time {
         up_to(count(first, "dead_1h")?, get(first, "dead_1h_cut")?)
     } else if dead_cut {

@@ -66,10 +66,10 @@ impl Texts {
     }
 }
 
-/// Dead letters of a bare table, by its only index; none where they may not be read.
+/// Dead letters of a bare table, as they lie there: its only index, by a random id, would cost a page each.
 fn bare_dead(facts: &Facts) -> &'static str {
     match facts.access("dead_letter_jobs", &["id", "queue"]) {
-        Access::Yes => "select d.queue from {schema}.dead_letter_jobs d order by d.id limit $2 + 1",
+        Access::Yes => "select d.queue from {schema}.dead_letter_jobs d limit $2 + 1",
         _ => "select null::text as queue where false",
     }
 }
@@ -93,10 +93,8 @@ fn dead_signatures(facts: &Facts) -> String {
     }
     let signature =
         if facts.can_read("dead_letter_jobs", "signature") { "signature" } else { include_str!("sql/signature.sql") };
-    let order = if facts.has_index("dead_letter_jobs", &["(failed_at)"]) { "failed_at desc" } else { "id" };
-    format!(
-        "select queue, {signature} as signature, failed_at from {{schema}}.dead_letter_jobs order by {order} limit $1"
-    )
+    let order = if facts.has_index("dead_letter_jobs", &["(failed_at)"]) { "order by failed_at desc" } else { "" };
+    format!("select queue, {signature} as signature, failed_at from {{schema}}.dead_letter_jobs {order} limit $1")
 }
 
 /// Replaces the tokens of a text; what is put in may hold `{schema}` again.

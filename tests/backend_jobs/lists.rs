@@ -1,0 +1,165 @@
+//! Lists by key: every row once, in the order of an index; and the job in full.
+
+use queuetop::backends::Backend;
+use queuetop::db::Session;
+use queuetop::model::{BackendKind, Job, JobFilter, JobState, PageRequest, QueueId, Reading, StateFilter};
+
+use super::{backend, page, rows, run, session};
+use crate::support::pg::database;
+
+/// All rows of a list, by pages of three.
+async fn whole(session: &Session, jobs: &dyn Backend, filter: JobFilter) -> Vec<Job> {
+    let mut request = PageRequest { filter, limit: 3, ..PageRequest::default() };
+    let mut all = Vec::new();
+    loop {
+        let one = page(session, jobs, &request).await;
+        all.extend(rows(&one));
+        assert!(all.len() < 1000, "a list without an end");
+        match one.next {
+            Some(next) => request.after = Some(next),
+            None => return all,
+        }
+    }
+}
+
+fn only(state: JobState) -> JobFilter {
+    JobFilter { state: StateFilter::Only(state), ..JobFilter::default() }
+}
+
+fn of(queue: &str, state: StateFilter) -> JobFilter {
+    JobFilter { queue: Some(QueueId { backend: BackendKind::Jobs, name: queue.into() }), state, text: None }
+}
+
+const MANY: &str = "
+    insert into jobs (queue, payload, priority, run_at, created_at)
+    select 'q' || i % 2, '{}', i % 3, now() + (i % 4 - 2) * interval '1 h', now() from generate_series(1, 20) as i;
+    insert into jobs (queue, payload, run_at) values ('q1', '{}', 'infinity'), ('q1', '{}', '-infinity');
+    update jobs set attempts = 8 where id = any(array(select id from jobs where queue = 'q0' limit 1));
+    insert into jobs (queue, payload, status, attempts, lease_until)
+    select 'q' || i % 2, '{}', 'running', 1, case when i > 2 then now() + (i - 5) * interval '1 m' end from generate_series(1, 8) as i;
+    insert into jobs (queue, payload, status, attempts, completed_at)
+    select 'q0', '{}', 'completed', 1, case when i > 2 then now() - i * interval '1 m' end from generate_series(1, 7) as i;
+    insert into dead_letter_jobs (id, queue, payload, attempts, max_attempts, last_error, failed_at, original_created_at)
+    select gen_random_uuid(), 'q' || i % 2, '{}', 8, 8, 'Boom ' || i, now() - (i % 3) * interval '1 m', now() from generate_series(1, 8) as i;";
+
+#[tokio::test]
+async fn every_row_comes_once() {
+    let database = database().await;
+    run(&database, MANY).await;
+    let session = session(&database.dsn()).await;
+    let jobs = backend(&session).await;
+    let cases = [
+        (JobFilter::default(), 30),
+        (only(JobState::Ready), 15),
+        (only(JobState::Scheduled), 6),
+        (only(JobState::Exhausted), 1),
+        (only(JobState::Running), 3),
+        (only(JobState::Expired), 5),
+        (only(JobState::Completed), 7),
+        (only(JobState::Dead), 8),
+        (of("q1", StateFilter::Live), 16),
+        (of("q1", StateFilter::Only(JobState::Dead)), 4),
+        (of("none", StateFilter::Live), 0),
+        (JobFilter { text: Some("boom 7".into()), ..only(JobState::Dead) }, 1),
+        (JobFilter { text: Some("100%".into()), ..JobFilter::default() }, 0),
+    ];
+    for (filter, expected) in cases {
+        let all = whole(&session, &*jobs, filter.clone()).await;
+        let mut ids: Vec<&str> = all.iter().map(|job| job.at.id.as_str()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(all.len(), expected, "{filter:?}");
+        assert_eq!(ids.len(), all.len(), "{filter:?}: a row came twice");
+        if let StateFilter::Only(state) = filter.state {
+            assert!(all.iter().all(|job| job.state == state), "{filter:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn queued_jobs_come_as_a_claim_takes_them() {
+    let database = database().await;
+    run(&database, MANY).await;
+    let session = session(&database.dsn()).await;
+    let jobs = backend(&session).await;
+    let all = whole(&session, &*jobs, of("q1", StateFilter::Only(JobState::Ready))).await;
+    let keys: Vec<_> = all.iter().map(|job| (std::cmp::Reverse(job.priority), job.run_at)).collect();
+    assert!(keys.is_sorted(), "{keys:?}");
+}
+
+#[tokio::test]
+async fn an_id_finds_its_job_in_any_state() {
+    let database = database().await;
+    run(&database, MANY).await;
+    let client = database.client().await;
+    let row =
+        client.query_one("select id::text from jobs where status = 'completed' limit 1", &[]).await.expect("an id");
+    let session = session(&database.dsn()).await;
+    let jobs = backend(&session).await;
+    let filter = JobFilter { text: Some(row.get(0)), ..JobFilter::default() };
+    let found = whole(&session, &*jobs, filter).await;
+    assert_eq!(found.iter().map(|job| job.state).collect::<Vec<_>>(), [JobState::Completed]);
+}
+
+#[tokio::test]
+async fn a_filter_that_finds_nothing_stops_and_says_where() {
+    let database = database().await;
+    run(&database, "insert into jobs (queue, payload) select 'a', '{}' from generate_series(1, 10500)").await;
+    let session = session(&database.dsn()).await;
+    let jobs = backend(&session).await;
+    let filter = JobFilter { text: Some("nowhere".into()), ..only(JobState::Ready) };
+    let first = page(&session, &*jobs, &PageRequest { filter, limit: 5, ..PageRequest::default() }).await;
+    assert!(rows(&first).is_empty() && first.note.is_some());
+    let request = PageRequest { after: first.next.clone(), ..first.request.clone() };
+    let second = page(&session, &*jobs, &request).await;
+    assert!(rows(&second).is_empty() && second.next.is_none());
+}
+
+#[tokio::test]
+async fn the_job_in_full() {
+    let database = database().await;
+    run(
+        &database,
+        "select enqueue_job('mail', jsonb_build_object('to', repeat('é', 50000)), p_idempotency_key => 'k1');
+         select retry_job(id, locked_by, E'first\\nline two', '0 s')
+         from claim_jobs('mail', '00000000-0000-0000-0000-000000000001', 1);
+         update jobs set run_at = now();
+         select claim_jobs('mail', '00000000-0000-0000-0000-000000000002', 1)",
+    )
+    .await;
+    let session = session(&database.dsn()).await;
+    let jobs = backend(&session).await;
+    let job = rows(&page(&session, &*jobs, &PageRequest { limit: 5, ..PageRequest::default() }).await).remove(0);
+    assert_eq!(job.error.as_deref(), Some("first"));
+    let detail = jobs.detail(&session, &job.at).await.expect("an answer").expect("a job");
+    assert_eq!((detail.job.state, detail.job.attempts), (JobState::Running, 2));
+    let payload = detail.payload.value().expect("a payload");
+    assert_eq!((payload.cut, payload.bytes), (false, 100_010));
+    let error = detail.error.value().cloned().flatten().expect("an error");
+    assert_eq!((error.text.as_str(), error.cut), ("first\nline two", false));
+    let attempts = detail.attempts.value().expect("attempts");
+    assert_eq!(attempts.len(), 1);
+    assert_eq!((attempts[0].number, attempts[0].outcome.as_str()), (1, "failed"));
+    assert!(detail.more.contains(&("idempotency key".into(), "k1".into())), "{:?}", detail.more);
+    run(&database, "delete from jobs").await;
+    assert_eq!(jobs.detail(&session, &job.at).await.expect("an answer"), None);
+}
+
+#[tokio::test]
+async fn a_dead_letter_in_full() {
+    let database = database().await;
+    run(
+        &database,
+        "select enqueue_job('mail', '{}', p_priority => 3);
+         select move_to_dead_letter(id, locked_by, 'bad')
+         from claim_jobs('mail', '00000000-0000-0000-0000-000000000001', 1)",
+    )
+    .await;
+    let session = session(&database.dsn()).await;
+    let jobs = backend(&session).await;
+    let dead = whole(&session, &*jobs, only(JobState::Dead)).await.remove(0);
+    assert!(dead.at.dead);
+    let detail = jobs.detail(&session, &dead.at).await.expect("an answer").expect("a dead letter");
+    assert_eq!((detail.job.state, detail.job.priority), (JobState::Dead, Some(3)));
+    assert!(matches!(detail.attempts, Reading::Exact(ref attempts) if attempts.len() == 1));
+}
