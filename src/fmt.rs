@@ -11,7 +11,7 @@ mod span;
 
 pub use figure::{Figure, Tone, whole_seconds};
 pub use moment::Zone;
-pub use number::{bytes, count, count_within, percent, rate, short, short_within};
+pub use number::{bytes, count, percent, rate, short};
 pub use parse::parse_duration;
 pub use span::{age, due, span};
 

@@ -94,12 +94,6 @@ impl Safe {
     pub fn truncate(&self, columns: usize) -> Self {
         Self(truncate(&self.0, columns).into_owned())
     }
-
-    /// Exactly `columns` wide, cut or filled with spaces on the given side.
-    #[must_use]
-    pub fn pad(&self, columns: usize, side: Side) -> Self {
-        Self(fit(&self.0, columns, side))
-    }
 }
 
 impl fmt::Display for Safe {

@@ -6,7 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use queuetop::app::world::World;
 use queuetop::app::{App, Guards};
 use queuetop::model::{Ability, BackendKind, ServerFacts, TlsState};
-use queuetop::msg::Msg;
+use queuetop::msg::{Effect, Msg};
 use queuetop::panes::TimeStyle;
 use queuetop::text::Safe;
 use queuetop::theme::Theme;
@@ -76,6 +76,26 @@ fn whole_screens_look_as_reviewed() {
     }
 }
 
+fn press(app: &mut App, code: KeyCode) {
+    app.update(Msg::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+}
+
+#[test]
+fn the_list_of_jobs_looks_as_reviewed() {
+    for (width, height) in SIZES {
+        let fixture = fixtures::busy();
+        let mut page = fixture.page.clone().unwrap();
+        let mut app = app(fixture);
+        let asked = app.update(Msg::Key(KeyEvent::new(KeyCode::Char('2'), KeyModifiers::NONE)));
+        let Some(Effect::ReadPage(request)) = asked.into_iter().next() else { panic!("no page was asked for") };
+        page.request = request;
+        app.update(Msg::PageRead(Box::new(page)));
+        press(&mut app, KeyCode::Down);
+        press(&mut app, KeyCode::Char(' '));
+        insta::assert_snapshot!(format!("whole@jobs-{width}x{height}"), text_of(&drawn(&mut app, width, height)));
+    }
+}
+
 #[test]
 fn before_and_without_a_connection_the_screen_says_so() {
     let world = World::new(Theme::terminal(), TimeStyle::Relative, Duration::from_mins(15), SECOND);
@@ -99,7 +119,7 @@ fn any_size_of_screen_and_any_data_are_drawn_without_harm() {
         app.world.theme = theme;
         for key in ['\t', '\t', '\t', '\t', '?', '2'] {
             let code = if key == '\t' { KeyCode::Tab } else { KeyCode::Char(key) };
-            app.update(Msg::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+            press(&mut app, code);
             for (width, height) in [(1, 1), (2, 2), (7, 3), (20, 5), (10, 3), (300, 2), (39, 9), (80, 24), (101, 31)] {
                 let buf = drawn(&mut app, width, height);
                 for cell in &buf.content {
@@ -108,7 +128,7 @@ fn any_size_of_screen_and_any_data_are_drawn_without_harm() {
                     assert!(!theme.ascii || cell.symbol().is_ascii(), "{:?}", cell.symbol());
                 }
             }
-            app.update(Msg::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)));
+            press(&mut app, KeyCode::Esc);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The text of a reading: honest about how it is known, and never wider than its column where that can be.
 
-use super::{NOT_APPLICABLE, UNKNOWN, ZERO, age, count_within, rate, short, short_within};
+use super::number::{count_within, short_within};
+use super::{NOT_APPLICABLE, UNKNOWN, ZERO, age, rate, short};
 use crate::model::{Known, Reading};
 
 /// How loud a figure is drawn. The theme knows what each looks like.

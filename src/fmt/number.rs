@@ -33,15 +33,13 @@ pub fn short(n: u64) -> String {
 }
 
 /// Every digit where that fits into `columns`, else the short form, else that without its fraction: `1M`.
-#[must_use]
-pub fn count_within(n: u64, columns: usize) -> String {
+pub(super) fn count_within(n: u64, columns: usize) -> String {
     let all = count(n);
     if all.len() <= columns { all } else { short_within(n, columns) }
 }
 
 /// The short form where that fits into `columns`, else the same without its fraction and space, at most four columns.
-#[must_use]
-pub fn short_within(n: u64, columns: usize) -> String {
+pub(super) fn short_within(n: u64, columns: usize) -> String {
     let text = short(n);
     if text.len() <= columns {
         return text;

@@ -2,8 +2,8 @@
 //! its job while rows come and go.
 //!
 //! ```text
-//!     job       queue     state    tries  due           worker   error
-//! ▸●✗ 8c1f…e2   webhooks  expired    3/8  4m12s ago     7f3a…01  timeout connecting to smtp.example
+//!    job       queue     state     tries when            worker    error
+//! ▸✗ 8c1f…e2   webhooks  expired     3/8 beat 9m12s ago  7f3a…01   timeout connecting to smtp.example
 //! ```
 
 mod cells;

@@ -118,7 +118,7 @@ mod tests {
             let n = kept.graphemes(true).count();
             assert_eq!(kept, graphemes[..n].concat(), "half a grapheme in {columns}");
             for side in [Side::Left, Side::Right] {
-                assert_eq!(whole.pad(columns, side).width(), columns);
+                assert_eq!(width(&fit(whole.as_str(), columns, side)), columns);
             }
             assert!(wrap(whole.as_str(), columns).all(|piece| width(&piece) <= columns));
         }

@@ -13,7 +13,7 @@ const COLUMNS: [Column; 9] = [
     Column::words("state", 9, 9, 1),
     Column::number("tries", 5, 2),
     Column::number("prio", 5, 8),
-    Column::words("due", 15, 15, 3),
+    Column::words("when", 15, 15, 3),
     Column::words("worker", 9, 9, 6),
     Column::words("lease", 18, 18, 7),
     Column::words("error", 16, 400, 4),
@@ -25,7 +25,7 @@ const STAMP: u16 = 26;
 /// The columns, without the queue's name where all rows are of one queue, and with room for dates where times are absolute.
 pub(super) fn columns(one_queue: bool, times: TimeStyle) -> [Column; 9] {
     let mut columns = COLUMNS;
-    for column in columns.iter_mut().filter(|c| times != TimeStyle::Relative && ["due", "lease"].contains(&c.head)) {
+    for column in columns.iter_mut().filter(|c| times != TimeStyle::Relative && ["when", "lease"].contains(&c.head)) {
         (column.width, column.most) = (STAMP, STAMP + 6);
     }
     if let Some(queue) = columns.get_mut(1).filter(|_| one_queue) {
@@ -61,7 +61,7 @@ pub(super) fn row(job: &Job, ctx: &Ctx<'_>, here: bool) -> Row {
         Cell::new(job.state.as_str(), style),
         tries(job, theme),
         or_dot(job.priority.map(|p| p.to_string())),
-        Cell::new(due(job, ctx), theme.text),
+        Cell::new(when(job, ctx), theme.text),
         or_dot(short(&job.worker)),
         or_dot(job.lease_until.map(|until| lease(until, ctx))),
         job.error
@@ -71,13 +71,15 @@ pub(super) fn row(job: &Job, ctx: &Ctx<'_>, here: bool) -> Row {
     Row { signs: [ctx.row_sign(job, here), Cell::new(sign, style)], cells }
 }
 
-/// When it is due; for what is running or over, since when.
-fn due(job: &Job, ctx: &Ctx<'_>) -> String {
+/// When it is due; for what runs, the last sign of life; for what is over, when that was.
+fn when(job: &Job, ctx: &Ctx<'_>) -> String {
+    let changed = job.updated_at.unwrap_or(job.run_at);
     match job.state {
         JobState::Exhausted => "no tries left".to_owned(),
         JobState::Ready | JobState::Scheduled => ctx.due(job.run_at),
-        JobState::Running | JobState::Expired | JobState::Completed => ctx.ago(job.updated_at.unwrap_or(job.run_at)),
-        JobState::Dead => ctx.ago(job.run_at),
+        JobState::Running | JobState::Expired => format!("beat {}", ctx.ago(changed)),
+        JobState::Completed => format!("done {}", ctx.ago(changed)),
+        JobState::Dead => format!("died {}", ctx.ago(job.run_at)),
     }
 }
 
