@@ -55,3 +55,5 @@ mod sql_sweeps;
 mod sql_worker;
 #[cfg(test)]
 mod whole;
+#[cfg(test)]
+mod worker;
