@@ -28,6 +28,8 @@ mod private_pg;
 #[cfg(test)]
 mod pty;
 #[cfg(test)]
+mod readme;
+#[cfg(test)]
 mod replay;
 #[cfg(test)]
 mod run;

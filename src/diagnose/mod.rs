@@ -1,6 +1,6 @@
 //! Pure rules: readings in, findings out, worst first. The verdict line, the diagnose view and `doctor` read the same list.
 //!
-//! A rule is one entry in [`RULES`]. It reports what is wrong, or that it could not tell because a reading is missing;
+//! A rule is one entry of the list `RULES`. It reports what is wrong, or that it could not tell because a reading is missing;
 //! "all is well" is said only when every rule could tell. A false alarm is a defect: each rule has a floor, and its test
 //! shows a case nearby where it stays silent. No IO and no clock: now is when the readings were taken.
 

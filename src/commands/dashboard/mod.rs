@@ -36,6 +36,8 @@ use super::CommandError;
 
 /// A database that answers no within this time is reported without touching the terminal; after it the screen comes up.
 const BEFORE_SCREEN: Duration = Duration::from_millis(25);
+/// On the way out, asking the server to drop a running query takes no longer than this for each session.
+const CANCEL_WITHIN: Duration = Duration::from_millis(300);
 /// Messages in flight to the loop; a slow screen slows the poll.
 const IN_FLIGHT: usize = 64;
 
@@ -215,7 +217,19 @@ async fn with_screen(
     let mut canvas = terminal::canvas().map_err(terminal_error)?;
     let ended = run::run(&mut canvas, sources, app, &mut effects).await;
     effects.screen.leave();
+    cancel_what_runs(&effects.sessions).await;
     Ok(ended?)
+}
+
+/// A query that still runs on the server would run on for nobody. The operator does not wait for it.
+async fn cancel_what_runs(sessions: &Sessions) {
+    for view in [&sessions.polling, &sessions.listening] {
+        let live = view.borrow().clone();
+        if let Some(live) = live {
+            // Too slow to answer: the statement's own time limit ends it.
+            let _too_slow = tokio::time::timeout(CANCEL_WITHIN, live.session.cancel_running()).await;
+        }
+    }
 }
 
 /// Starts what reads the database once the first contact went well, and hands out what carries out effects.
