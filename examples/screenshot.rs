@@ -4,6 +4,7 @@
 //! The demo runs in a pseudo-terminal of 120 columns and 36 lines until every pane has something to say.
 
 use std::io::{Read, Write};
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -11,12 +12,15 @@ use std::time::{Duration, Instant};
 use color_eyre::eyre::{Result, eyre};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 
-const SIZE: PtySize = PtySize { rows: 36, cols: 120, pixel_width: 0, pixel_height: 0 };
+const ROWS: NonZeroU16 = NonZeroU16::MIN.saturating_add(35);
+const COLUMNS: NonZeroU16 = NonZeroU16::MIN.saturating_add(119);
 /// How long the demo lives before the picture is taken.
 const WATCH: Duration = Duration::from_secs(75);
 
 fn main() -> Result<()> {
-    let pair = native_pty_system().openpty(SIZE).map_err(|error| eyre!("no pseudo-terminal: {error}"))?;
+    let pair = native_pty_system()
+        .openpty(PtySize { rows: ROWS.get(), cols: COLUMNS.get(), pixel_width: 0, pixel_height: 0 })
+        .map_err(|error| eyre!("no pseudo-terminal: {error}"))?;
     let mut command = CommandBuilder::new(program()?);
     command.arg("demo");
     command.env("TERM", "xterm-256color");
@@ -33,7 +37,7 @@ fn main() -> Result<()> {
             }
         }
     });
-    let mut screen = vt100::Parser::new(SIZE.rows, SIZE.cols, 0);
+    let mut screen = vt100::Parser::new(ROWS, COLUMNS, 0);
     let end = Instant::now() + WATCH;
     while let Ok(part) = received.recv_timeout(end.saturating_duration_since(Instant::now())) {
         screen.process(&part);

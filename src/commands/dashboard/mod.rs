@@ -34,8 +34,10 @@ use self::effects::Effects;
 use self::terminal::Screen;
 use super::CommandError;
 
-/// A database that answers no within this time is reported without touching the terminal; after it the screen comes up.
+/// A database that says no within this time is reported without touching the terminal; after it the screen comes up.
 const BEFORE_SCREEN: Duration = Duration::from_millis(25);
+/// The same for a local socket, where an answer is a matter of milliseconds unless the machine is busy.
+const BEFORE_SCREEN_LOCAL: Duration = Duration::from_millis(300);
 /// On the way out, asking the server to drop a running query takes no longer than this for each session.
 const CANCEL_WITHIN: Duration = Duration::from_millis(300);
 /// Messages in flight to the loop; a slow screen slows the poll.
@@ -88,7 +90,8 @@ pub fn connector(dsn: Option<&str>) -> Result<Arc<Connector>, CommandError> {
 pub async fn show(plan: Plan, crash: &Crash) -> Result<u8, CommandError> {
     let detect = Arc::new(Installed { schema: plan.schema.clone() });
     let mut first = tokio::spawn(first_contact(Arc::clone(&plan.connector), plan.schema.clone()));
-    if let Ok(answer) = tokio::time::timeout(BEFORE_SCREEN, &mut first).await {
+    let patience = if plan.connector.target().local_socket { BEFORE_SCREEN_LOCAL } else { BEFORE_SCREEN };
+    if let Ok(answer) = tokio::time::timeout(patience, &mut first).await {
         let checked = answer.map_err(|died| CommandError::Defect(eyre!("connecting died: {died}")))?;
         let checked = match checked {
             Err(Refusal::PasswordNeeded) => ask_and_retry(&plan).await,
