@@ -22,6 +22,8 @@ mod layers;
 #[cfg(test)]
 mod migrate;
 #[cfg(test)]
+mod overlays;
+#[cfg(test)]
 mod panes;
 #[cfg(test)]
 mod private_pg;

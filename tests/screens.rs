@@ -54,7 +54,7 @@ fn panes_look_as_reviewed() {
 }
 
 /// No cell outside of the area, no control character and nothing that a terminal could act upon in any cell.
-fn assert_harmless(buf: &Buffer, area: Rect, what: &str) {
+pub(crate) fn assert_harmless(buf: &Buffer, area: Rect, what: &str) {
     for (at, cell) in buf.content.iter().enumerate() {
         let (x, y) = buf.pos_of(at);
         let inside = area.contains((x, y).into());

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use crate::fmt::{self, Figure};
-use crate::model::{Finding, QueueStats, Severity, Signature};
+use crate::model::{Finding, QueueStats, Severity, Signature, Time};
 use crate::text::Safe;
 
 use super::recent::{LOOK_BACK, Recent};
 use super::words::{Reaper, counted, exactly, fact, percent, seconds_since};
 use super::{Input, Report};
 
+/// With less known time than this nothing is said of failures.
+const FAIR: Duration = Duration::from_secs(15);
 /// Fewer failures than this are an accident.
 const FEW_FAILURES: u64 = 20;
 /// Fewer dead letters than this are single jobs.
@@ -22,7 +24,7 @@ const ERROR_COLUMNS: usize = 60;
 /// What happened of late; notes that it is not known yet.
 fn recent(queue: &QueueStats, input: &Input<'_>, report: &mut Report<'_>) -> Option<Recent> {
     let recent = Recent::of(input.history, &queue.id, input.now);
-    if recent.is_fair() {
+    if recent.known >= FAIR {
         return Some(recent);
     }
     report.need(&queue.totals, "how many attempts fail", Some(&queue.id))?;
@@ -97,38 +99,63 @@ pub(super) fn one_signature(queue: &QueueStats, input: &Input<'_>, report: &mut 
     let Some(all) = report.need(&input.snapshot.failures.signatures, "errors by signature", None) else {
         return;
     };
-    let mine: Vec<&Signature> = all.iter().filter(|s| s.queue == queue.id).collect();
-    let count = |s: &Signature| s.count.get().unwrap_or(0);
-    let total = mine.iter().map(|s| count(s)).fold(0, u64::saturating_add);
-    let Some(top) = mine.into_iter().max_by_key(|s| count(s)) else {
-        return;
-    };
-    let age = top.last_seen.and_then(|at| seconds_since(input.now, at));
-    let fresh = age.is_some_and(|s| s <= i64::try_from(LOOK_BACK.as_secs()).unwrap_or(i64::MAX));
-    // A few errors of one kind among thousands of successes are daily life.
     let recent = Recent::of(input.history, &queue.id, input.now);
     let (failed, ended) = failing(&recent);
-    let matters = !recent.is_fair() || percent(failed, ended) >= 2;
-    if count(top) < FEW_ALIKE || percent(count(top), total) < 60 || !fresh || !matters {
+    // A few errors of one kind among thousands of successes are daily life.
+    if recent.known >= FAIR && percent(failed, ended) < 2 {
         return;
     }
-    let text = Safe::first_line(&top.text).truncate(ERROR_COLUMNS);
-    let of = if count(top) == total { "all".to_owned() } else { fmt::count(count(top)) };
+    let mine: Vec<&Signature> = all.iter().filter(|s| s.queue == queue.id).collect();
+    // Dead letters are of any age, so they count only while jobs die.
+    let dying = || alike(&mine, dead, input.now).filter(|_| recent.counts.dead >= FEW_ALIKE);
+    let (alike, what) = match (alike(&mine, lately, input.now), dying()) {
+        (Some(alike), _) => (alike, ("failure of the last 15m says", "failures of the last 15m say")),
+        (None, Some(alike)) => (alike, ("dead letter says", "dead letters say")),
+        (None, None) => return,
+    };
+    let text = Safe::first_line(&alike.top.text).truncate(ERROR_COLUMNS);
+    let part = if alike.part == alike.whole { "all".to_owned() } else { fmt::count(alike.part) };
     report.find(Finding {
         id: "one-signature",
         severity: Severity::Look,
         queue: Some(queue.id.clone()),
-        sentence: format!("{of} of {} say: {text}", exactly(total, "failure", "failures")),
+        sentence: format!("{part} of {}: {text}", exactly(alike.whole, what.0, what.1)),
         brief: format!("most fail with: {}", text.truncate(ERROR_COLUMNS / 2)),
         evidence: vec![
-            fact("error", Safe::first_line(&top.text)),
-            fact("failures alike", format!("{} of {}", fmt::count(count(top)), fmt::count(total))),
-            fact("of them dead", Figure::words(&top.dead)),
-            fact("last seen", age.map_or_else(|| fmt::UNKNOWN.into(), |s| format!("{} ago", fmt::span(s)))),
+            fact("error", Safe::first_line(&alike.top.text)),
+            fact("alike", format!("{} of {}", fmt::count(alike.part), fmt::count(alike.whole))),
+            fact("dead letters alike", Figure::words(&alike.top.dead)),
+            fact("last seen", format!("{} ago", fmt::span(alike.age))),
         ],
         next_step: "one cause: mend what this error names, then watch the retries succeed".into(),
-        weight: count(top),
+        weight: alike.part,
     });
+}
+
+/// An error that stands behind most of its kind.
+struct Alike<'a> {
+    top: &'a Signature,
+    part: u64,
+    whole: u64,
+    /// Seconds since it was last seen.
+    age: i64,
+}
+
+fn alike<'a>(mine: &[&'a Signature], count: fn(&Signature) -> u64, now: Time) -> Option<Alike<'a>> {
+    let whole = mine.iter().map(|s| count(s)).fold(0, u64::saturating_add);
+    let top = mine.iter().copied().max_by_key(|s| count(s))?;
+    let (part, age) = (count(top), seconds_since(now, top.last_seen?)?);
+    let fresh = age <= i64::try_from(LOOK_BACK.as_secs()).unwrap_or(i64::MAX);
+    (part >= FEW_ALIKE && percent(part, whole) >= 60 && fresh).then_some(Alike { top, part, whole, age })
+}
+
+/// Attempts that failed in the last 15 minutes and whose jobs live.
+fn lately(signature: &Signature) -> u64 {
+    signature.count.get().unwrap_or(0).saturating_sub(dead(signature))
+}
+
+fn dead(signature: &Signature) -> u64 {
+    signature.dead.get().unwrap_or(0)
 }
 
 /// Queued jobs without an attempt left: nobody will ever claim them.
@@ -161,7 +188,7 @@ fn window(recent: &Recent) -> String {
 mod tests {
     use super::super::fixture::{Scene, ago, queue};
     use super::*;
-    use crate::model::{Reading, Time, Totals};
+    use crate::model::{Reading, Totals};
 
     fn scene(minute: Totals) -> Scene {
         let mut scene = Scene::calm(&["webhooks"]);
@@ -218,7 +245,7 @@ mod tests {
         let mut scene = scene(totals(90, 10, 0));
         with_signatures(&mut scene, &[("timeout connecting to smtp.#\nat x", 30, ago(120)), ("HTTP 422", 11, ago(9))]);
         let found = scene.only("one-signature");
-        assert_eq!(found.sentence, "30 of 41 failures say: timeout connecting to smtp.#…");
+        assert_eq!(found.sentence, "30 of 41 failures of the last 15m say: timeout connecting to smtp.#…");
         with_signatures(&mut scene, &[("a", 20, ago(1)), ("b", 21, ago(1))]);
         assert_eq!(scene.findings(), [], "two errors");
         with_signatures(&mut scene, &[("a", 30, ago(900))]);
@@ -228,6 +255,21 @@ mod tests {
         scene.history_of("webhooks", vec![Some(totals(10_000, 10, 0)); 5]);
         with_signatures(&mut scene, &[("a", 50, ago(1))]);
         assert_eq!(scene.findings(), [], "a few among thousands");
+    }
+
+    #[test]
+    fn old_dead_letters_are_no_failures_of_now() {
+        let mut calm = scene(totals(90, 10, 0));
+        with_signatures(&mut calm, &[("HTTP 422", 200, ago(9))]);
+        if let Reading::Exact(rows) = &mut calm.snapshot.failures.signatures {
+            rows[0].dead = Reading::Exact(195);
+        }
+        assert_eq!(calm.findings(), []);
+        // Jobs that die at their first failure leave no other trace.
+        let mut dying = scene(totals(90, 0, 3));
+        dying.snapshot.failures = calm.snapshot.failures.clone();
+        let found = dying.findings().into_iter().find(|f| f.id == "one-signature").unwrap();
+        assert_eq!(found.sentence, "all of 195 dead letters say: HTTP 422");
     }
 
     #[test]

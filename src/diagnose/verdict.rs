@@ -25,7 +25,12 @@ pub fn verdict(findings: &[Finding], snapshot: &Snapshot, columns: usize) -> Ver
     let Some(worst) = wrong.first() else {
         return nothing_wrong(findings, snapshot, columns);
     };
-    Verdict { severity: Some(worst.severity), text: fill(&wrong, columns) }
+    // The worst of each queue first: a second thing about the same queue says less than the first about another.
+    let first_of =
+        |f: &Finding| wrong.iter().find(|other| other.queue == f.queue).is_some_and(|other| other.id == f.id);
+    let (mut told, more): (Vec<&Finding>, Vec<&Finding>) = wrong.iter().partition(|f| f.queue.is_none() || first_of(f));
+    told.extend(more);
+    Verdict { severity: Some(worst.severity), text: fill(&told, columns) }
 }
 
 /// As many findings as fit in short words, then whole sentences for as many of those as there is room, from the worst on.

@@ -103,9 +103,10 @@ pub(super) fn rights(server: Option<&ServerFacts>) -> Option<Finding> {
 
 /// Which checks could not be made, as one finding.
 pub(super) fn not_checked(missing: &[Missing]) -> Option<Finding> {
-    let first = missing.first()?;
-    let others = missing.iter().filter(|m| m.what != first.what).map(|m| m.what).next();
-    let whats = others.map_or_else(|| first.what.to_owned(), |other| format!("{}, {other}", first.what));
+    let mut whats: Vec<&str> = missing.iter().map(|m| m.what).collect();
+    whats.sort_unstable();
+    whats.dedup();
+    let whats = if whats.is_empty() { return None } else { whats.join(", ") };
     let denied = missing.iter().any(|m| m.denied);
     let evidence = missing.iter().map(|m| {
         let place = m.queue.as_ref().map_or_else(String::new, |q| format!(" of {}", name(q)));

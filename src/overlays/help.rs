@@ -52,7 +52,8 @@ impl Help {
         let lines = self.lines(usize::from(inner.width), theme);
         let first = self.scroll.settle(lines.len(), usize::from(inner.height));
         frame::lines(buf, inner, lines.iter().skip(first));
-        let label = self.scroll.label().map_or_else(|| " Esc closes ".into(), |at| format!(" Esc closes · {at} "));
+        let label =
+            self.scroll.label("lines").map_or_else(|| " Esc closes ".into(), |at| format!(" Esc closes · {at} "));
         let foot = Rect { x: place.x + 2, y: place.bottom() - 1, width: place.width.saturating_sub(4), height: 1 };
         put(buf, foot, 0, &label, theme.quiet);
     }

@@ -9,9 +9,11 @@ use crate::model::{Action, BackendKind, Job, JobState, Time};
 pub(super) struct Outlook {
     /// It would be done.
     pub(super) allowed: bool,
-    /// As a sentence about one job.
+    /// As sentences about one job.
     pub(super) one: String,
-    /// As a phrase after "3 expired:".
+    /// The same in a few words.
+    pub(super) short: String,
+    /// As a phrase about several, after "3 expired:".
     pub(super) many: &'static str,
 }
 
@@ -33,11 +35,12 @@ pub(super) fn state_at(job: &Job, now: Time) -> JobState {
 pub(super) fn outlook(action: Action, job: &Job, now: Time) -> Outlook {
     let state = state_at(job, now);
     match (action, state) {
-        (_, JobState::Completed) => refused("It is completed; completed jobs stay as they are.", "stay as they are"),
-        (_, JobState::Dead) => refused(
-            "It is a dead letter; only a replay makes a new job of it.",
-            "are dead letters; only a replay makes new jobs of them",
-        ),
+        (_, JobState::Completed) => {
+            refused("It is completed; completed jobs stay as they are.", "completed jobs stay as they are")
+        }
+        (_, JobState::Dead) => {
+            refused("It is a dead letter; only a replay makes a new job of it.", "only a replay makes new jobs of them")
+        }
         (Action::Requeue { force }, _) => requeue(job, state, force, now),
         (Action::DeadLetter { force }, _) => dead_letter(job, state, force, now),
         (Action::Reap, _) => reap(job, state),
@@ -45,52 +48,66 @@ pub(super) fn outlook(action: Action, job: &Job, now: Time) -> Outlook {
 }
 
 fn requeue(job: &Job, state: JobState, force: bool, now: Time) -> Outlook {
-    let more =
-        if spent(job) { "It gets one more attempt and becomes claimable now" } else { "It becomes claimable now" };
+    let (more, short) = if spent(job) {
+        ("It gets one more attempt and becomes claimable now", "one more attempt, claimable now")
+    } else {
+        ("It becomes claimable now", "claimable now")
+    };
     match state {
-        JobState::Ready => refused("It is ready already.", "are ready already"),
+        JobState::Ready => refused("It is ready already.", "they are ready already"),
         JobState::Running if !force => live(job, now, "F takes it from its worker by force."),
         JobState::Running => allowed(
             format!("{more}. {OLD_WORKER} What it has done already may be done twice."),
-            "are taken from live workers: what those have done may be done twice",
+            format!("{short}; what its worker has done may be done twice"),
+            "taken from live workers; what those have done may be done twice",
         ),
         JobState::Expired => allowed(
             format!("{more}; attempt {} counts as expired. {OLD_WORKER}", job.attempts),
-            "become claimable now; the attempts count as expired, late results of old workers will be refused",
+            format!("{short}; attempt {} counts as expired", job.attempts),
+            BACK_IN_QUEUE,
         ),
-        JobState::Exhausted => allowed(format!("{more}."), "get one more attempt and become claimable now"),
-        _ => allowed(format!("{more} instead of {}.", wait(job, now)), "become claimable now"),
+        JobState::Exhausted => allowed(format!("{more}."), short.to_owned(), "one more attempt each, claimable now"),
+        _ => {
+            let wait = wait(job, now);
+            allowed(format!("{more} instead of {wait}."), format!("{short} instead of {wait}"), "claimable now")
+        }
     }
 }
 
 fn dead_letter(job: &Job, state: JobState, force: bool, now: Time) -> Outlook {
     let moves = "It moves to the dead letters; nobody will run it.";
+    let short = "moves to the dead letters".to_owned();
     match state {
         JobState::Running if !force => live(job, now, "Dead-lettering waits until it ran out."),
         JobState::Running | JobState::Expired => allowed(
             format!("{moves} {OLD_WORKER}"),
+            short,
             "move to the dead letters; late results of their workers will be refused",
         ),
-        _ => allowed(moves.to_owned(), "move to the dead letters; nobody will run them"),
+        _ => allowed(moves.to_owned(), short, "move to the dead letters; nobody will run them"),
     }
 }
 
 fn reap(job: &Job, state: JobState) -> Outlook {
+    let attempt = job.attempts;
     match state {
         JobState::Expired if spent(job) => allowed(
-            format!("Attempt {} was its last: it moves to the dead letters. {OLD_WORKER}", job.attempts),
-            "expired on their last attempt: they move to the dead letters",
+            format!("Attempt {attempt} was its last: it moves to the dead letters. {OLD_WORKER}"),
+            format!("attempt {attempt} was its last: moves to the dead letters"),
+            "that was their last attempt: move to the dead letters",
         ),
         JobState::Expired => allowed(
-            format!("It becomes claimable now; attempt {} counts as expired. {OLD_WORKER}", job.attempts),
-            "become claimable now; the attempts count as expired, late results of old workers will be refused",
+            format!("It becomes claimable now; attempt {attempt} counts as expired. {OLD_WORKER}"),
+            format!("claimable now; attempt {attempt} counts as expired"),
+            BACK_IN_QUEUE,
         ),
-        JobState::Running => refused("Its lease has not run out.", "have a live lease"),
-        _ => refused("Nobody holds it; only expired leases are reaped.", "are held by nobody"),
+        JobState::Running => refused("Its lease has not run out.", "a live lease holds them"),
+        _ => refused("Nobody holds it; only expired leases are reaped.", "nobody holds them"),
     }
 }
 
 const OLD_WORKER: &str = "The old worker's result will be refused.";
+const BACK_IN_QUEUE: &str = "claimable now; the attempts count as expired, late results of old workers will be refused";
 
 /// No attempt is left after the one that is running or was the last.
 fn spent(job: &Job) -> bool {
@@ -100,7 +117,7 @@ fn spent(job: &Job) -> bool {
 fn live(job: &Job, now: Time, next: &str) -> Outlook {
     let left = job.lease_until.and_then(|end| end.seconds_since(now)).map(fmt::whole_seconds);
     let left = left.map_or_else(|| "does not end".to_owned(), |s| format!("runs {} more", fmt::span(s)));
-    refused(&format!("Its lease {left}. {next}"), "have a live lease")
+    refused(&format!("Its lease {left}. {next}"), "a live lease holds them")
 }
 
 fn wait(job: &Job, now: Time) -> String {
@@ -110,12 +127,18 @@ fn wait(job: &Job, now: Time) -> String {
     }
 }
 
-fn allowed(one: String, many: &'static str) -> Outlook {
-    Outlook { allowed: true, one, many }
+fn allowed(one: String, short: String, many: &'static str) -> Outlook {
+    Outlook { allowed: true, one, short, many }
 }
 
 fn refused(why: &str, many: &'static str) -> Outlook {
-    Outlook { allowed: false, one: format!("Refused: {}", lower(why)), many }
+    let why = lower(why);
+    Outlook {
+        allowed: false,
+        one: format!("Refused: {why}"),
+        short: format!("refused: {}", why.trim_end_matches('.')),
+        many,
+    }
 }
 
 /// After a colon a sentence goes on in lower case.

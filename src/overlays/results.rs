@@ -55,19 +55,29 @@ fn why(result: &TargetResult, at: Option<Time>, now: Time) -> String {
         Some(seconds) if seconds > 1 => format!(" ({} ago)", fmt::span(seconds)),
         _ => String::new(),
     };
-    let state = result.state_now.as_deref().map(Safe::new);
-    let detail = result.detail.as_deref().map(Safe::first_line).filter(|d| !d.as_str().is_empty());
-    match (result.outcome, state, detail) {
-        (Outcome::Changed, Some(state), _) => format!("is {state} now{ago}"),
-        (Outcome::Changed, None, _) => format!("changed meanwhile{ago}"),
-        (Outcome::Locked, ..) => "is being changed by another session; try again".to_owned(),
-        (Outcome::Gone, ..) => "is gone".to_owned(),
-        (Outcome::Refused, _, Some(detail)) => format!("was refused: {detail}"),
-        (Outcome::Refused, Some(state), None) => format!("was refused: it is {state}"),
-        (Outcome::Refused, None, None) => "was refused".to_owned(),
-        (Outcome::Done, Some(state), _) => format!("is {state}"),
-        (Outcome::Done, None, _) => "is done".to_owned(),
-        (Outcome::Unknown, ..) => "may or may not be done".to_owned(),
+    let words = listed(result);
+    match result.outcome {
+        Outcome::Changed if result.state_now.is_none() => format!("changed meanwhile{ago}"),
+        Outcome::Changed => format!("is {words}{ago}"),
+        Outcome::Locked => format!("is locked {words}"),
+        Outcome::Gone => "is gone".to_owned(),
+        Outcome::Refused if words.is_empty() => "was refused".to_owned(),
+        Outcome::Refused => format!("was refused: {words}"),
+        Outcome::Done | Outcome::Unknown => words,
+    }
+}
+
+/// The same after the word for the outcome.
+fn listed(result: &TargetResult) -> String {
+    let state = result.state_now.as_deref().map(|state| Safe::new(state).to_string());
+    let detail = result.detail.as_deref().map(|detail| Safe::first_line(detail).to_string()).filter(|d| !d.is_empty());
+    match result.outcome {
+        Outcome::Changed => state.map_or_else(String::new, |state| format!("{state} now")),
+        Outcome::Locked => "by another session: try again".to_owned(),
+        Outcome::Gone => String::new(),
+        Outcome::Refused => detail.or(state.map(|state| format!("it is {state}"))).unwrap_or_default(),
+        Outcome::Done => state.map_or_else(String::new, |state| format!("now {state}")),
+        Outcome::Unknown => "may or may not be done: look again".to_owned(),
     }
 }
 
@@ -115,7 +125,8 @@ impl Results {
         let Some(place) = frame::centered(area, width - 2, height - 2) else {
             return;
         };
-        let title = one_line(&self.report, ctx.now);
+        let (done, asked) = (self.report.done(), self.report.asked.len().max(self.report.results.len()));
+        let title = format!("{} {} of {}", self.report.action.done(), number(done), number(asked));
         let inner = frame::draw(place, &title, ctx.theme.accent, buf);
         let first = self.scroll.settle(self.report.results.len(), usize::from(inner.height));
         let lines: Vec<Line> = self
@@ -126,13 +137,13 @@ impl Results {
             .take(usize::from(inner.height))
             .map(|result| {
                 let style = if result.outcome == Outcome::Done { ctx.theme.text } else { ctx.theme.warn };
-                let text =
-                    format!(" {}  {:<8}{}", Safe::new(&result.id), result.outcome.as_str(), why(result, None, ctx.now));
+                let text = format!(" {}  {:<8}{}", Safe::new(&result.id), result.outcome.as_str(), listed(result));
                 Line::new(text, style)
             })
             .collect();
         frame::lines(buf, inner, &lines);
-        let label = self.scroll.label().map_or_else(|| " Esc closes ".into(), |at| format!(" Esc closes · {at} "));
+        let label =
+            self.scroll.label("jobs").map_or_else(|| " Esc closes ".into(), |at| format!(" Esc closes · {at} "));
         let foot = Rect { x: place.x + 2, y: place.bottom() - 1, width: place.width.saturating_sub(4), height: 1 };
         put(buf, foot, 0, &label, ctx.theme.quiet);
     }
@@ -173,7 +184,7 @@ mod tests {
             ),
             (
                 result(Outcome::Locked, Some("ready"), Some("somebody else is changing it")),
-                "not requeued: 8c1f…e2 is being changed by another session; try again",
+                "not requeued: 8c1f…e2 is locked by another session: try again",
             ),
             (
                 result(Outcome::Unknown, None, None),
@@ -209,9 +220,9 @@ mod tests {
         let mut list = Results::new(report(results));
         let mut draw = |size| screen(size, false, |area, buf, ctx| list.render(area, buf, ctx));
         let text = draw((80, 24));
-        assert!(text.lines().nth(2).unwrap().contains(r"refused was refused: by\x1b[2J force"), "{text}");
-        assert!(text.contains("requeued 90 of 91 · 1 refused"), "{text}");
-        assert!(text.contains("Esc closes · lines 1-20 of 91"), "{text}");
+        assert!(text.lines().nth(2).unwrap().contains(r"refused by\x1b[2J force"), "{text}");
+        assert!(text.contains("requeued 90 of 91"), "{text}");
+        assert!(text.contains("Esc closes · jobs 1-20 of 91"), "{text}");
         for size in [(20, 5), (10, 3), (1, 1), (300, 2), (0, 0), (12, 4)] {
             draw(size);
         }

@@ -47,11 +47,11 @@ impl Scroll {
     }
 
     /// `lines 1-20 of 70,012`; nothing where all is in view.
-    pub(super) fn label(&self) -> Option<String> {
+    pub(super) fn label(&self, what: &str) -> Option<String> {
         let count = |n: usize| crate::fmt::count(u64::try_from(n).unwrap_or(u64::MAX));
         let last = self.top.saturating_add(self.rows).min(self.lines);
         (self.lines > self.rows)
-            .then(|| format!("lines {}-{} of {}", count(self.top + 1), count(last), count(self.lines)))
+            .then(|| format!("{what} {}-{} of {}", count(self.top + 1), count(last), count(self.lines)))
     }
 }
 
@@ -65,13 +65,13 @@ mod tests {
         scroll.settle(70_012, 20);
         scroll.on_command(Command::Bottom);
         assert_eq!(scroll.settle(70_012, 20), 69_992);
-        assert_eq!(scroll.label().unwrap(), "lines 69,993-70,012 of 70,012");
+        assert_eq!(scroll.label("lines").unwrap(), "lines 69,993-70,012 of 70,012");
         scroll.on_command(Command::Down);
         assert_eq!(scroll.top(), 69_992);
         scroll.on_command(Command::PageUp);
         assert_eq!(scroll.top(), 69_973);
         assert_eq!(scroll.settle(5, 20), 0, "the text became shorter");
-        assert_eq!(scroll.label(), None);
+        assert_eq!(scroll.label("lines"), None);
         scroll.on_command(Command::Down);
         assert_eq!(scroll.top(), 0);
         assert!(!scroll.on_command(Command::Requeue));

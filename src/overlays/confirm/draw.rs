@@ -65,7 +65,7 @@ impl Confirm {
         let shown = if long { rows.saturating_sub(1) } else { rows };
         let first = self.scroll.settle(parts.list.len(), shown);
         frame::lines(buf, below(parts.top.len(), shown), parts.list.iter().skip(first));
-        if let (true, Some(label)) = (long, self.scroll.label()) {
+        if let (true, Some(label)) = (long, self.scroll.label("jobs")) {
             put(buf, below(parts.top.len() + shown, 1), 0, &format!("  {label}, ↑ ↓ scroll"), ctx.theme.quiet);
         }
         let bottom = below(parts.top.len() + rows, parts.bottom.len());
@@ -150,11 +150,12 @@ impl Confirm {
     fn one_job(&self, job: &Job, columns: usize, ctx: &Ctx<'_>) -> Vec<Line> {
         let theme = ctx.theme;
         let mut lines = labelled("job", Safe::new(&job.at.id).as_str(), columns, theme.text);
-        lines.extend(labelled("", &as_seen(job, ctx), columns, theme.text));
+        let max = job.max_attempts.map_or_else(String::new, |max| format!(" of {max}"));
+        lines.extend(labelled("", &as_seen(job, &max, ctx), columns, theme.text));
         if let Some(worker) = &job.worker {
             let beat = job.updated_at.map_or_else(|| fmt::UNKNOWN.into(), |at| ctx.ago(at));
-            let holder = format!("worker {} (last heartbeat {beat})", Safe::new(worker));
-            lines.extend(labelled("holder", &holder, columns, theme.text));
+            lines.extend(labelled("holder", &format!("worker {}", Safe::new(worker)), columns, theme.text));
+            lines.extend(labelled("heartbeat", &beat, columns, theme.text));
         }
         if let Some(change) = self.changes.get(&0) {
             let words = format!("{change}: it changed while this box was open");
@@ -165,10 +166,12 @@ impl Confirm {
 
     fn row(&self, at: usize, job: &Job, ctx: &Ctx<'_>) -> Line {
         let id = Safe::new(&job.at.id);
-        match self.changes.get(&at) {
-            Some(change) => Line::new(format!("  {id}  changed: {change}"), ctx.theme.warn),
-            None => Line::new(format!("  {id}  {}", as_seen(job, ctx)), ctx.theme.text),
+        if let Some(change) = self.changes.get(&at) {
+            return Line::new(format!("  {id}  changed: {change}"), ctx.theme.warn);
         }
+        // A live lease says by itself that it is running; rows are short of room.
+        let seen = as_seen(job, "", ctx);
+        Line::new(format!("  {id}  {}", seen.trim_start_matches("running, ")), ctx.theme.text)
     }
 
     /// What will be done and what will be refused; of many jobs by state, with counts.
@@ -213,9 +216,8 @@ impl Confirm {
     }
 }
 
-/// A job's state, lease and attempt.
-fn as_seen(job: &Job, ctx: &Ctx<'_>) -> String {
-    let max = job.max_attempts.map_or_else(String::new, |max| format!(" of {max}"));
+/// A job's state, lease and attempt; `max` follows the number of the attempt.
+fn as_seen(job: &Job, max: &str, ctx: &Ctx<'_>) -> String {
     let attempt = format!("attempt {}{max}", job.attempts);
     match (state_at(job, ctx.now), job.lease_until) {
         (JobState::Expired, Some(end)) => format!("expired {}, {attempt}", ctx.ago(end)),

@@ -1,6 +1,6 @@
 //! The short lines of a detail: the row's facts, what each key would do now, and one line for each attempt.
 
-use super::super::frame::{Line, labelled, tagged, wrapped};
+use super::super::frame::{Line, tagged, wrapped};
 use super::super::outlook::{outlook, state_at};
 use crate::fmt::{self, whole_seconds};
 use crate::keymap::{BINDINGS, Command, Scope};
@@ -9,33 +9,30 @@ use crate::panes::{Ctx, TimeStyle};
 use crate::text::{Safe, Side, fit};
 use crate::theme::EXPIRED;
 
+/// Columns of a label: further columns of the row bring their own names.
+const LABEL: usize = 17;
+
 /// The facts of the row.
 pub(super) fn row(detail: &JobDetail, columns: usize, ctx: &Ctx<'_>) -> Vec<Line> {
     let job = &detail.job;
     let theme = ctx.theme;
     let mut lines = Vec::new();
-    let mut add = |label: &str, value: &str, style| lines.extend(labelled(label, value, columns, style));
+    let mut add = |label: &str, value: &str, style| lines.extend(tagged((label, LABEL), value, columns, style));
     add("queue", Safe::new(&job.at.queue.name).as_str(), theme.text);
     let (state, urgent) = state_words(job, ctx);
     add("state", &state, if urgent { theme.act } else { theme.text });
     add("attempts", &attempts_words(job), theme.text);
     if let Some(worker) = &job.worker {
+        add("holder", &format!("worker {}", Safe::new(worker)), theme.text);
         let beat = job.updated_at.map_or_else(|| fmt::UNKNOWN.into(), |at| ctx.ago(at));
-        add("holder", &format!("worker {}, last heartbeat {beat}", Safe::new(worker)), theme.text);
+        add("last heartbeat", &beat, theme.text);
     }
-    let when = if job.at.dead { "died" } else { "run at" };
     let run_at = if job.run_at > ctx.now { ctx.due(job.run_at) } else { ctx.ago(job.run_at) };
-    add(when, &run_at, theme.text);
-    if let Some(created) = job.created_at {
-        add("created", &ctx.ago(created), theme.text);
-    }
-    if let Some(priority) = job.priority {
-        add("priority", &priority.to_string(), theme.text);
-    }
+    let created = job.created_at.map_or_else(String::new, |at| format!(", created {}", ctx.ago(at)));
+    add(if job.at.dead { "died" } else { "run at" }, &format!("{run_at}{created}"), theme.text);
     for (label, value) in &detail.more {
         add(Safe::new(label).as_str(), Safe::new(value).as_str(), theme.text);
     }
-    add("read", &ctx.ago(detail.taken_at), theme.quiet);
     lines
 }
 
@@ -51,11 +48,12 @@ fn state_words(job: &Job, ctx: &Ctx<'_>) -> (String, bool) {
 }
 
 fn attempts_words(job: &Job) -> String {
-    match job.max_attempts {
+    let attempts = match job.max_attempts {
         None => job.attempts.to_string(),
         Some(max) if job.attempts < max => format!("{} of {max}", job.attempts),
         Some(max) => format!("{} of {max}, the last", job.attempts),
-    }
+    };
+    job.priority.map_or(attempts.clone(), |priority| format!("{attempts}, priority {priority}"))
 }
 
 /// The actions and their keys, in the order of the table.
@@ -77,11 +75,14 @@ pub(super) fn actions(job: &Job, columns: usize, ctx: &Ctx<'_>) -> Vec<Line> {
     }
     for (command, action) in ACTIONS {
         let outlook = outlook(action, job, ctx.now);
-        let style = if outlook.allowed { theme.text } else { theme.quiet };
+        // Force differs only where there is a live worker to take it from.
+        let needless = command == Command::ForceRequeue && state_at(job, ctx.now) != JobState::Running;
+        let words = if needless { "no live lease to break: as without force" } else { &outlook.short };
+        let style = if outlook.allowed && !needless { theme.text } else { theme.quiet };
         let key = BINDINGS.iter().find(|b| b.scope == Scope::Detail && b.command == command);
         let key = key.and_then(|b| b.keys.first()).map(|key| key.label()).unwrap_or_default();
-        let words = format!("{}: {}", action.verb(), outlook.one);
-        lines.extend(tagged((&key, 3), &words, columns, style));
+        let verb = fit(action.verb(), 15, Side::Left);
+        lines.extend(tagged((&key, 3), &format!("{verb}{words}"), columns, style));
     }
     lines
 }

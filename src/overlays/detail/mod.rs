@@ -134,7 +134,7 @@ impl Detail {
         }
         let body = Rect { y: place.y + 1, height: place.height - 1, ..place };
         let Some(detail) = &self.last else {
-            title(place, buf, ctx, &self.at, "");
+            title(place, buf, ctx, &self.at, [].iter());
             say(buf, indent(body), ctx.theme, &self.state().unwrap_or_default());
             return;
         };
@@ -162,7 +162,11 @@ impl Detail {
             })
             .collect();
         frame::lines(buf, indent(body), &visible);
-        title(place, buf, ctx, &self.at, &scroll.label().unwrap_or_default());
+        let read = format!("read {}", ctx.ago(detail.taken_at));
+        let place_in_text = scroll.label("lines");
+        let both = place_in_text.as_ref().map(|lines| format!("{read}, {lines}"));
+        let labels = [both, place_in_text, Some(read)];
+        title(place, buf, ctx, &self.at, labels.iter().flatten());
         (self.scroll, self.sections) = (scroll, starts);
     }
 
@@ -232,13 +236,14 @@ impl Block<'_> {
     }
 }
 
-/// A rule with the job's id in it, and on the right where one is in the text.
-fn title(place: Rect, buf: &mut Buffer, ctx: &Ctx<'_>, at: &JobRef, label: &str) {
-    let columns = usize::from(place.width);
-    let label = if label.is_empty() { String::new() } else { format!(" {label} ") };
-    let name = format!(" {} {}", if at.dead { "DEAD LETTER" } else { "JOB" }, Safe::new(&at.id));
-    let rule = columns.saturating_sub(width(&name) + width(&label) + 3);
-    put(buf, place, 0, &format!("─{name} {}{label}─", "─".repeat(rule)), ctx.theme.accent);
+/// A rule with the job's id in it, and on the right the first label there is room for.
+fn title<'a>(place: Rect, buf: &mut Buffer, ctx: &Ctx<'_>, at: &JobRef, mut labels: impl Iterator<Item = &'a String>) {
+    let name = format!("─ {} {} ", if at.dead { "DEAD LETTER" } else { "JOB" }, Safe::new(&at.id));
+    let room = usize::from(place.width).saturating_sub(width(&name));
+    // Two spaces around the label and a piece of rule on both sides.
+    let label = labels.find(|label| width(label) + 4 <= room).map_or_else(String::new, |label| format!(" {label} ─"));
+    let rule = "─".repeat(room.saturating_sub(width(&label)));
+    put(buf, place, 0, &format!("{name}{rule}{label}"), ctx.theme.accent);
 }
 
 /// A column of air on both sides where there is room for it.
