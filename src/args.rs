@@ -71,6 +71,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Install or upgrade the SQL of the jobs queue
     Migrate(MigrateArgs),
+    /// Take back expired leases and remove what is too old, periodically or once
+    Reaper(ReaperArgs),
     /// One reading of all numbers to standard output
     Snapshot(SnapshotArgs),
     /// Where the settings come from
@@ -124,6 +126,32 @@ pub struct MigrateArgs {
     /// Replace functions of our names that somebody else made
     #[arg(long)]
     pub replace_functions: bool,
+}
+
+/// Options of `reaper`.
+#[derive(Debug, Clone, Args)]
+pub struct ReaperArgs {
+    /// Where
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// Time between rounds
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
+    pub every: Duration,
+    /// Rows a batch; each batch is a transaction of its own
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub batch: i32,
+    /// One round, then end: for cron
+    #[arg(long)]
+    pub once: bool,
+    /// Remove completed jobs older than this; else they are kept
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub keep_completed: Option<Duration>,
+    /// Remove dead letters older than this; else they are kept
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub keep_dead: Option<Duration>,
+    /// Remove attempts and operator actions older than this; else they are kept
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub keep_history: Option<Duration>,
 }
 
 /// How `snapshot` writes.

@@ -32,6 +32,8 @@ mod pty;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]
+mod reaper;
+#[cfg(test)]
 mod replay;
 #[cfg(test)]
 mod run;

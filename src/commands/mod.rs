@@ -4,6 +4,7 @@ pub mod config;
 pub mod dashboard;
 pub mod log;
 pub mod migrate;
+pub mod reaper;
 pub mod snapshot;
 
 use crate::args::{Cli, Command, ScreenArgs};
@@ -53,6 +54,7 @@ pub async fn run(cli: Cli, crash: &dashboard::crash::Crash) -> Result<u8, Comman
         None => dashboard::run(cli.dashboard, crash).await,
         Some(Command::Config(args)) => config::run(&args),
         Some(Command::Migrate(args)) => migrate::run(args).await,
+        Some(Command::Reaper(args)) => Box::pin(reaper::run(args)).await,
         Some(Command::Snapshot(args)) => snapshot::run(args).await,
         _ => Ok(0),
     }

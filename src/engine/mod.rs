@@ -5,6 +5,7 @@
 //! - `push`: one session that listens and wakes the poll
 //! - `browse`: lists and details, on whichever session is free
 //! - `act`: a session that exists only while acting
+//! - `sweep`: the reaper and the housekeeping, a round at a time
 //! - `migrate`: installs or upgrades the `jobs` backend's SQL
 
 pub mod act;
@@ -15,6 +16,7 @@ mod live;
 pub mod migrate;
 mod poll;
 mod push;
+pub mod sweep;
 
 pub use detect::Installed;
 pub use event::Event;

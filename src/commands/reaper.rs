@@ -1,0 +1,104 @@
+//! `queuetop reaper`: takes back expired leases and removes what is too old, every while or once.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::args::ReaperArgs;
+use crate::backends;
+use crate::db::{Backoff, Connector, DbError, Purpose, Session};
+use crate::engine::sweep::{Sweep, Swept};
+use crate::model::BackendKind;
+
+use super::CommandError;
+use super::dashboard::connector;
+
+/// Runs `queuetop reaper`. Without `--once` it goes on until a signal ends it, over any cut of the connection.
+///
+/// # Errors
+/// Wrong usage; a database that cannot be reached at the start or lets this role do nothing; with `--once` any failure.
+pub async fn run(args: ReaperArgs) -> Result<u8, CommandError> {
+    if !(1..=10_000).contains(&args.batch) {
+        return Err(CommandError::Usage(format!("--batch {}: it takes 1 to 10000", args.batch)));
+    }
+    let connector = connector(args.target.dsn.as_deref())?;
+    let failed = |error: DbError| CommandError::Failed(error.to_string());
+    let session = connector.connect(Purpose::Act).await.map_err(failed)?;
+    let sweep = Sweep {
+        schema: schema(&session, &args, &connector).await?,
+        batch: args.batch,
+        keep_completed: args.keep_completed,
+        keep_dead: args.keep_dead,
+        keep_history: args.keep_history,
+    };
+    // The first round shows whether this role may do it at all.
+    tell(sweep.run(&session).await.map_err(failed)?);
+    if args.once {
+        return Ok(0);
+    }
+    until_a_signal(Box::pin(rounds(connector, session, sweep, args.every))).await
+}
+
+async fn schema(session: &Session, args: &ReaperArgs, connector: &Connector) -> Result<String, CommandError> {
+    let wanted = args.target.schema.as_deref();
+    let found = backends::all(session, wanted).await.map_err(|error| CommandError::Failed(error.to_string()))?;
+    let jobs = found.iter().find(|backend| backend.kind() == BackendKind::Jobs);
+    jobs.map(|backend| backend.schema().to_owned()).ok_or_else(|| {
+        let target = connector.target();
+        CommandError::Failed(format!("no jobs queue found in {target}: `queuetop migrate` installs one"))
+    })
+}
+
+/// Round after round; a lost connection is made anew after growing pauses.
+async fn rounds(connector: Arc<Connector>, session: Session, sweep: Sweep, every: Duration) {
+    let mut session = Some(session);
+    let mut backoff = Backoff::default();
+    loop {
+        tokio::time::sleep(every).await;
+        let began = Instant::now();
+        match round(&connector, &mut session, &sweep).await {
+            Ok(swept) => {
+                backoff.reset();
+                tell(swept);
+            }
+            Err(error) => {
+                eprintln!("queuetop: {error}");
+                tokio::time::sleep(backoff.after_failure(began.elapsed(), fastrand::f64())).await;
+            }
+        }
+    }
+}
+
+async fn round(connector: &Connector, kept: &mut Option<Session>, sweep: &Sweep) -> Result<Swept, DbError> {
+    let session = match kept.take().filter(|session| session.ended().is_none()) {
+        Some(session) => session,
+        None => connector.connect(Purpose::Act).await?,
+    };
+    let swept = sweep.run(&session).await?;
+    *kept = Some(session);
+    Ok(swept)
+}
+
+async fn until_a_signal(rounds: impl Future<Output = ()>) -> Result<u8, CommandError> {
+    let failed = |error: std::io::Error| CommandError::Failed(format!("signals cannot be watched: {error}"));
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    tokio::select! {
+        () = rounds => Ok(0),
+        _ = terminate.recv() => Ok(143),
+        _ = interrupt.recv() => Ok(130),
+    }
+}
+
+/// One line for a round that did something; a quiet round says nothing.
+fn tell(swept: Swept) {
+    if swept == Swept::default() {
+        return;
+    }
+    let Swept { requeued, dead, completed_removed, dead_removed, history_removed } = swept;
+    println!(
+        "requeued {requeued}, dead-lettered {dead}; removed {completed_removed} completed, {dead_removed} dead letters, \
+         {history_removed} history rows"
+    );
+}
