@@ -99,6 +99,9 @@ impl App {
 
     fn page_read(&mut self, page: &Page) {
         self.jobs.on_page(page);
+        if let (Some(Overlay::Confirm(open)), Some(rows)) = (&mut self.overlay, page.jobs.value()) {
+            open.on_jobs(rows);
+        }
     }
 
     fn detail_failed(&mut self, job: &JobRef, reason: &str) {

@@ -84,13 +84,21 @@ fn join<'a>(parts: impl Iterator<Item = (Option<&'a QueueId>, &'a String)>) -> S
 fn nothing_wrong(findings: &[Finding], snapshot: &Snapshot, columns: usize) -> Verdict {
     let unknown = findings.iter().find(|f| f.id == NOT_CHECKED);
     let (severity, text) = match (unknown, snapshot.queues.len()) {
-        (Some(unknown), _) => (Some(Severity::Info), format!("no trouble seen, but {}", unknown.sentence)),
+        (Some(unknown), _) if knows_something(snapshot) => {
+            (Some(Severity::Info), format!("no trouble seen, but {}", unknown.sentence))
+        }
+        (Some(unknown), _) => (Some(Severity::Info), format!("cannot tell: {}", unknown.sentence)),
         (None, 0) => (None, "no queues yet".to_owned()),
         (None, count) => (None, all_well(snapshot, count)),
     };
     let rights = findings.iter().find(|f| f.id == RIGHTS).map(|f| format!("{text}{BETWEEN}{}", f.brief));
     let text = rights.filter(|longer| width(longer) <= columns).unwrap_or(text);
     Verdict { severity, text: truncate(&text, columns).into_owned() }
+}
+
+/// Whether the two numbers that matter most are known of any queue.
+fn knows_something(snapshot: &Snapshot) -> bool {
+    snapshot.queues.iter().any(|q| q.ready.value().is_some() || q.expired.value().is_some())
 }
 
 fn all_well(snapshot: &Snapshot, count: usize) -> String {
@@ -195,7 +203,7 @@ mod tests {
         assert_eq!(verdict.text, "no trouble seen, but not known: expired leases");
         assert_eq!(verdict.severity, Some(Severity::Info));
         scene.snapshot.queues = vec![QueueStats::unknown(queue("x"))];
-        assert!(say(&scene, 80).text.starts_with("no trouble seen, but not known: "));
+        assert!(say(&scene, 80).text.starts_with("cannot tell: not known: expired leases, "));
         scene.snapshot.queues.clear();
         assert_eq!(say(&scene, 80).text, "no queues yet");
     }

@@ -103,9 +103,13 @@ pub(super) fn rights(server: Option<&ServerFacts>) -> Option<Finding> {
 
 /// Which checks could not be made, as one finding.
 pub(super) fn not_checked(missing: &[Missing]) -> Option<Finding> {
-    let mut whats: Vec<&str> = missing.iter().map(|m| m.what).collect();
-    whats.sort_unstable();
-    whats.dedup();
+    // In the order of the rules: what matters most comes first.
+    let mut whats: Vec<&str> = Vec::new();
+    for what in missing.iter().map(|m| m.what) {
+        if !whats.contains(&what) {
+            whats.push(what);
+        }
+    }
     let whats = if whats.is_empty() { return None } else { whats.join(", ") };
     let denied = missing.iter().any(|m| m.denied);
     let evidence = missing.iter().map(|m| {
