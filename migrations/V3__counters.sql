@@ -36,11 +36,11 @@ create table {schema}.counter_deltas (
 -- new one: enqueued, completed, dead, retried, expired, operator and fenced count themselves; `moved` is how many rows
 -- an UPDATE took out of `queued` (fewer: put back). claimed = moved + again, since every attempt that ends is in job_failures.
 comment on column {schema}.counter_deltas.event is
-  'enqueued, moved, completed, dead, retried, expired, operator, fenced, suspect; claimed = sum(events of moved) + sum(again)';
+  'enqueued, moved, completed, dead, retried, expired, operator, fenced, suspect, emptied; claimed = sum(events of moved) + sum(again)';
 create index counter_deltas_txid_idx on {schema}.counter_deltas (txid);
+create index counter_deltas_suspect_idx on {schema}.counter_deltas (txid) where event in ('suspect', 'emptied');
 
--- Live rows of jobs by state. `due` is the part of queued, `lapsed` the part of running whose slot is below
--- counter_fold.mark; both leave attempts at 0, and so does `completed`.
+-- Queued and running jobs by attempts. Completed ones are not counted: nothing depends on how many are kept.
 create table {schema}.job_counts (
   queue text not null,
   status text not null,
@@ -59,7 +59,7 @@ create table {schema}.job_slots (
   primary key (queue, status, slot)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 
--- What has happened since counting began, per queue, and the rows of dead_letter_jobs.
+-- What has happened since counting began, per queue; and of its jobs, what is one number a queue.
 create table {schema}.queue_counters (
   queue text primary key,
   enqueued bigint not null default 0,
@@ -72,6 +72,8 @@ create table {schema}.queue_counters (
   fenced bigint not null default 0,                     -- results of a worker that no longer owned the job
   dead_rows bigint not null default 0,
   replayed_rows bigint not null default 0,
+  due bigint not null default 0,                        -- queued jobs with attempts left whose slot is below counter_fold.mark
+  lapsed bigint not null default 0,                     -- running jobs whose slot is
   first_slot bigint,                                    -- no folded queued slot is below it: where the search for the oldest begins
   since timestamptz not null default clock_timestamp(),
   touched_at timestamptz not null default clock_timestamp()
@@ -103,7 +105,7 @@ create table {schema}.history_minutes (minute timestamptz primary key);
 create table {schema}.counter_fold (
   only_row boolean primary key default true check (only_row),
   floor bigint not null default 0,                      -- every delta below this transaction is folded
-  mark bigint not null default -2000000000000000,      -- slots below it are in `due` and `lapsed`
+  mark bigint not null default -2000000000000000,      -- slots below it are in queue_counters.due and .lapsed
   folded_at timestamptz,
   sampled_minute timestamptz,
   suspect boolean not null default false                -- the counts may be off until recount_counters() has run
@@ -111,7 +113,7 @@ create table {schema}.counter_fold (
 insert into {schema}.counter_fold default values;
 
 -- A number from queue_settings, kept within its limits; what is missing or is no number leaves the default.
--- history_days 7 (1..400), fold_every_ms 1000 (100..60000), notify_every_ms 100 (10..60000), notify on (or off).
+-- history_days 7 (1..400), fold_every_ms 2000 (100..60000), notify_every_ms 100 (10..60000), notify on (or off).
 create function {schema}.setting_number(p_name text, p_default integer, p_min integer, p_max integer) returns integer
 language sql stable set search_path = pg_catalog, pg_temp as $queuetop$
   select coalesce((select case when s.value ~ '^[0-9]{1,9}$' then least(greatest(s.value::integer, p_min), p_max) end
@@ -139,11 +141,9 @@ begin
   select v_at, queue, status, attempts, max_attempts, slot, count(*),
          case when status = 'queued' then 'enqueued' end, case when status = 'queued' then count(*) else 0 end
   from (select queue, status,
-               case when status = 'completed' then 0 else attempts end as attempts,
-               case when status = 'completed' then 0 else max_attempts end as max_attempts,
-               case status when 'queued' then {schema}.time_slot(run_at)
-                           when 'running' then {schema}.time_slot(lease_until) + 1 else 0 end as slot
-        from new_jobs) as rows
+               attempts, max_attempts,
+               case status when 'queued' then {schema}.time_slot(run_at) else {schema}.time_slot(lease_until) + 1 end as slot
+        from new_jobs where status in ('queued', 'running')) as rows
   group by queue, status, attempts, max_attempts, slot;
   if abs(date_part('epoch', v_at) * 1000 + 30000
          - pg_sequence_last_value(to_regclass(format('%I.notify_clock', {schema_literal})))) >= 30000 then
@@ -160,11 +160,9 @@ begin
   insert into {schema}.counter_deltas (at, queue, status, attempts, max_attempts, slot, n)
   select v_at, queue, status, attempts, max_attempts, slot, -count(*)
   from (select queue, status,
-               case when status = 'completed' then 0 else attempts end as attempts,
-               case when status = 'completed' then 0 else max_attempts end as max_attempts,
-               case status when 'queued' then {schema}.time_slot(run_at)
-                           when 'running' then {schema}.time_slot(lease_until) + 1 else 0 end as slot
-        from old_jobs) as rows
+               attempts, max_attempts,
+               case status when 'queued' then {schema}.time_slot(run_at) else {schema}.time_slot(lease_until) + 1 end as slot
+        from old_jobs where status in ('queued', 'running')) as rows
   group by queue, status, attempts, max_attempts, slot;
   if abs(date_part('epoch', v_at) * 1000 + 30000
          - pg_sequence_last_value(to_regclass(format('%I.notify_clock', {schema_literal})))) >= 30000 then
@@ -249,7 +247,8 @@ end $queuetop$;
 
 -- TRUNCATE waits for every writer of its table and shuts out the next ones, so all deltas of its rows are committed by now.
 -- In READ COMMITTED they are seen and folded, then the state is emptied: exact. Under an older snapshot they are not seen;
--- there the tables themselves are truncated with the deltas that wait (at most seconds of events) and a recount is asked for.
+-- there the tables themselves are truncated, with the deltas that wait (seconds of events at most); `emptied` tells the next fold and
+-- every reader that due and lapsed hold no more, and a recount is asked for.
 create function {schema}.count_truncated() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $queuetop$
 declare
@@ -259,7 +258,8 @@ begin
     if tg_argv[0] = 'jobs' then
       truncate {schema}.counter_deltas, {schema}.job_counts, {schema}.job_slots;
     end if;
-    insert into {schema}.counter_deltas (queue, event) values ('', 'suspect');
+    insert into {schema}.counter_deltas (queue, event)
+    values ('', case when tg_argv[0] = 'jobs' then 'emptied' else 'suspect' end);
     return null;
   end if;
   loop
@@ -269,6 +269,7 @@ begin
   if tg_argv[0] = 'jobs' then
     delete from {schema}.job_counts;
     delete from {schema}.job_slots;
+    update {schema}.queue_counters set due = 0, lapsed = 0 where due <> 0 or lapsed <> 0;
   else
     update {schema}.queue_counters set dead_rows = 0, replayed_rows = 0 where dead_rows <> 0 or replayed_rows <> 0;
   end if;

@@ -22,8 +22,19 @@ declare
   v_mark bigint := {schema}.time_slot(clock_timestamp()) + 1;
   v_taken bigint;
   v_floor bigint := {schema}.counter_floor();
-  v_suspect boolean;
+  v_emptied boolean;
 begin
+  if exists (select from {schema}.counter_deltas d where d.txid >= v_floor and d.event in ('suspect', 'emptied')) then
+    -- What a TRUNCATE under an old snapshot left; see count_truncated().
+    with told as (
+      delete from {schema}.counter_deltas d where d.txid >= v_floor and d.event in ('suspect', 'emptied') returning d.event
+    )
+    select bool_or(event = 'emptied') into v_emptied from told;
+    if v_emptied then
+      update {schema}.queue_counters set due = 0, lapsed = 0;
+    end if;
+    update {schema}.counter_fold set suspect = true;
+  end if;
   with gone as (
     delete from {schema}.counter_deltas d
     where d.ctid = any(array(select w.ctid from {schema}.counter_deltas w where w.txid >= v_floor order by w.txid limit p_limit))
@@ -41,59 +52,68 @@ begin
     where g.n + coalesce((select o.n from {schema}.job_slots o
                           where o.queue = g.queue and o.status = g.status and o.slot = g.slot), 0) <> 0
     on conflict (queue, status, slot) do update set n = s.n + excluded.n
-  ), passed as ( -- slots that the clock went over since the last fold (either way), as they stood before this one
-    -- a subquery, so that it is always a few index entries a queue
-    select queue, status, part, case when v_mark >= p_mark then n else -n end as n
-    from (select q.queue, k.status, k.part, (
-            select sum(s.n) from {schema}.job_slots s
-            where s.queue = q.queue and s.status = k.status
-              and s.slot >= least(p_mark, v_mark) and s.slot < greatest(p_mark, v_mark)) as n
-          from {schema}.queue_counters q
-          cross join (values ('queued', 'due'), ('running', 'lapsed')) as k (status, part)) as sums
-    where n is not null
-    union all
-    select queue, status, case status when 'queued' then 'due' else 'lapsed' end, n from slots where slot < v_mark
+  ), passed as ( -- what came to be due: slots that the clock went over since the last fold (either way), as they stood before this
+    -- one (in subqueries, so that it is always a few index entries a queue), and what this one brings
+    select queue, coalesce(sum(due), 0) as due, coalesce(sum(lapsed), 0) as lapsed
+    from (
+      select q.queue, case when v_mark >= p_mark then 1 else -1 end * (
+               select sum(s.n) from {schema}.job_slots s
+               where s.queue = q.queue and s.status = 'queued'
+                 and s.slot >= least(p_mark, v_mark) and s.slot < greatest(p_mark, v_mark)) as due,
+             case when v_mark >= p_mark then 1 else -1 end * (
+               select sum(s.n) from {schema}.job_slots s
+               where s.queue = q.queue and s.status = 'running'
+                 and s.slot >= least(p_mark, v_mark) and s.slot < greatest(p_mark, v_mark)) as lapsed
+      from {schema}.queue_counters q
+      union all
+      select queue, case when status = 'queued' then n end, case when status = 'running' then n end from slots where slot < v_mark
+    ) as parts
+    group by queue
   ), counts as (
     insert into {schema}.job_counts as c (queue, status, attempts, max_attempts, n)
-    select queue, status, attempts, max_attempts, sum(n)
-    from (select queue, status, attempts, max_attempts, n from gone where status in ('queued', 'running', 'completed')
-          union all
-          select queue, part, 0, 0, n from passed) as parts
+    select queue, status, attempts, max_attempts, sum(n) from gone where status in ('queued', 'running')
     group by queue, status, attempts, max_attempts having sum(n) <> 0
     on conflict (queue, status, attempts, max_attempts) do update set n = c.n + excluded.n
   ), events as (
-    select *, to_timestamp(floor(date_part('epoch', at) / 60) * 60) as minute from gone where event <> 'suspect'
+    select *, to_timestamp(floor(date_part('epoch', at) / 60) * 60) as minute from gone where event is not null
   ), claims as ( -- the rows of one statement share its time
     select queue, minute, count(*) as n
     from (select queue, minute, at from events where event = 'moved' group by queue, minute, at having sum(events) > 0) as statements
     group by queue, minute
-  ), totals as (
-    insert into {schema}.queue_counters as q
-      (queue, enqueued, claimed, claims, completed, retried, expired, dead, fenced, dead_rows, replayed_rows, first_slot)
+  ), sums as (
     select g.queue,
-           coalesce(sum(g.events) filter (where g.event = 'enqueued'), 0),
-           coalesce(sum(g.events) filter (where g.event = 'moved'), 0) + sum(g.again),
-           coalesce((select sum(c.n) from claims c where c.queue = g.queue), 0),
-           coalesce(sum(g.events) filter (where g.event = 'completed'), 0),
-           coalesce(sum(g.events) filter (where g.event = 'retried'), 0),
-           coalesce(sum(g.events) filter (where g.event = 'expired'), 0),
-           coalesce(sum(g.events) filter (where g.event = 'dead'), 0),
-           coalesce(sum(g.events) filter (where g.event = 'fenced'), 0),
-           coalesce(sum(g.n) filter (where g.status = 'dead'), 0),
-           coalesce(sum(g.n) filter (where g.status = 'replayed'), 0),
+           coalesce(sum(g.events) filter (where g.event = 'enqueued'), 0) as enqueued,
+           coalesce(sum(g.events) filter (where g.event = 'moved'), 0) + sum(g.again) as claimed,
+           coalesce((select sum(c.n) from claims c where c.queue = g.queue), 0) as claims,
+           coalesce(sum(g.events) filter (where g.event = 'completed'), 0) as completed,
+           coalesce(sum(g.events) filter (where g.event = 'retried'), 0) as retried,
+           coalesce(sum(g.events) filter (where g.event = 'expired'), 0) as expired,
+           coalesce(sum(g.events) filter (where g.event = 'dead'), 0) as dead,
+           coalesce(sum(g.events) filter (where g.event = 'fenced'), 0) as fenced,
+           coalesce(sum(g.n) filter (where g.status = 'dead'), 0) as dead_rows,
+           coalesce(sum(g.n) filter (where g.status = 'replayed'), 0) as replayed_rows,
            least(min(g.slot) filter (where g.status = 'queued' and g.n > 0),
                  -- as it stood before this fold: never too high
                  (select s.slot from {schema}.job_slots s
                   where s.queue = g.queue and s.status = 'queued'
                     and s.slot >= (select o.first_slot from {schema}.queue_counters o where o.queue = g.queue)
-                  order by s.slot limit 1))
-    from gone g where g.event is distinct from 'suspect' group by g.queue
+                  order by s.slot limit 1)) as first_slot
+    from gone g group by g.queue
+  ), added as (
+    insert into {schema}.queue_counters as q
+      (queue, enqueued, claimed, claims, completed, retried, expired, dead, fenced, dead_rows, replayed_rows, first_slot, due, lapsed)
+    select s.*, coalesce(p.due, 0), coalesce(p.lapsed, 0) from sums s left join passed p using (queue)
     on conflict (queue) do update set
       enqueued = q.enqueued + excluded.enqueued, claimed = q.claimed + excluded.claimed, claims = q.claims + excluded.claims,
       completed = q.completed + excluded.completed, retried = q.retried + excluded.retried, expired = q.expired + excluded.expired,
       dead = q.dead + excluded.dead, fenced = q.fenced + excluded.fenced,
       dead_rows = q.dead_rows + excluded.dead_rows, replayed_rows = q.replayed_rows + excluded.replayed_rows,
-      first_slot = excluded.first_slot, touched_at = clock_timestamp()
+      first_slot = excluded.first_slot, due = q.due + excluded.due, lapsed = q.lapsed + excluded.lapsed,
+      touched_at = clock_timestamp()
+  ), ripened as ( -- queues where nothing happened but that time passed
+    update {schema}.queue_counters q set due = q.due + p.due, lapsed = q.lapsed + p.lapsed
+    from passed p
+    where p.queue = q.queue and (p.due <> 0 or p.lapsed <> 0) and not exists (select from sums s where s.queue = q.queue)
   ), took as (
     select queue, minute, bucket::integer as bucket, sum(events) as n from events
     where event = 'completed' and bucket is not null group by queue, minute, bucket
@@ -123,11 +143,9 @@ begin
       dead = h.dead + excluded.dead, fenced = h.fenced + excluded.fenced,
       durations = {schema}.add_buckets(h.durations, excluded.durations)
   )
-  select count(*), least(txid_snapshot_xmin(txid_current_snapshot()), case when count(*) >= p_limit then max(txid) end),
-         coalesce(bool_or(event = 'suspect'), false)
-  into v_taken, v_floor, v_suspect from gone;
-  update {schema}.counter_fold f
-  set floor = v_floor, mark = v_mark, folded_at = clock_timestamp(), suspect = f.suspect or v_suspect;
+  select count(*), least(txid_snapshot_xmin(txid_current_snapshot()), case when count(*) >= p_limit then max(txid) end)
+  into v_taken, v_floor from gone;
+  update {schema}.counter_fold set floor = v_floor, mark = v_mark, folded_at = clock_timestamp();
   return v_taken >= p_limit;
 end $queuetop$;
 
@@ -139,12 +157,12 @@ declare
 begin
   insert into {schema}.history_minutes values (p_minute) on conflict do nothing;
   insert into {schema}.queue_history as h (minute, queue, ready, scheduled, running)
-  select p_minute, queue, due, queued - due, running
-  from (select queue, coalesce(sum(n) filter (where status = 'due'), 0) as due,
-               coalesce(sum(n) filter (where status = 'queued' and attempts < max_attempts), 0) as queued,
-               coalesce(sum(n) filter (where status = 'running'), 0) as running
-        from {schema}.job_counts group by queue) as depths
-  where queued <> 0 or running <> 0
+  select p_minute, q.queue, q.due, coalesce(c.queued, 0) - q.due, coalesce(c.running, 0)
+  from {schema}.queue_counters q
+  left join (select queue, sum(n) filter (where status = 'queued' and attempts < max_attempts) as queued,
+                    sum(n) filter (where status = 'running') as running
+             from {schema}.job_counts group by queue) as c using (queue)
+  where c.queued <> 0 or c.running <> 0
   on conflict (minute, queue) do update set ready = excluded.ready, scheduled = excluded.scheduled, running = excluded.running;
   delete from {schema}.queue_history h where h.ctid = any(array(
     select o.ctid from {schema}.queue_history o where o.minute < v_oldest order by o.minute limit 5000));
@@ -175,7 +193,7 @@ begin
     select * into v_fold from {schema}.counter_fold f for update skip locked;
     if not found then return; end if;
     perform setval(format('%I.fold_clock', {schema_literal}),
-                   v_now + {schema}.setting_number('fold_every_ms', 1000, 100, 60000));
+                   v_now + {schema}.setting_number('fold_every_ms', 2000, 100, 60000));
     if {schema}.fold_deltas(v_fold.mark, 2000) then
       perform setval(format('%I.fold_clock', {schema_literal}), v_now); -- more is waiting: the next call goes on
       return;
@@ -206,15 +224,12 @@ begin
   return query
   with waiting as materialized (
     select queue, status, attempts, max_attempts, slot, sum(n) as n from {schema}.counter_deltas
-    where status is not null group by queue, status, attempts, max_attempts, slot
+    where status in ('queued', 'running', 'dead', 'replayed') group by queue, status, attempts, max_attempts, slot
   ), real as materialized (
     select queue, status, attempts, max_attempts, slot, count(*) as n
-    from (select queue, status,
-                 case when status = 'completed' then 0 else attempts end as attempts,
-                 case when status = 'completed' then 0 else max_attempts end as max_attempts,
-                 case status when 'queued' then {schema}.time_slot(run_at)
-                             when 'running' then {schema}.time_slot(lease_until) + 1 else 0 end as slot
-          from {schema}.jobs) as rows
+    from (select queue, status, attempts, max_attempts,
+                 case status when 'queued' then {schema}.time_slot(run_at) else {schema}.time_slot(lease_until) + 1 end as slot
+          from {schema}.jobs where status in ('queued', 'running')) as rows
     group by queue, status, attempts, max_attempts, slot
     union all
     select queue, case when replayed_at is null then 'dead' else 'replayed' end, 0, 0, 0, count(*)
@@ -229,16 +244,17 @@ begin
     group by queue, status, slot having sum(n) <> 0
   ), wanted_counts as materialized (
     select queue, status, attempts, max_attempts, sum(n)::bigint as n from wanted
-    where status not in ('dead', 'replayed') group by queue, status, attempts, max_attempts
-    union all
-    select queue, case status when 'queued' then 'due' else 'lapsed' end, 0, 0, sum(n)::bigint from wanted_slots
-    where slot < v_mark group by queue, status
+    where status in ('queued', 'running') group by queue, status, attempts, max_attempts
   ), wanted_queues as materialized (
-    select names.queue, coalesce(d.dead, 0) as dead, coalesce(d.replayed, 0) as replayed, s.first_slot
+    select names.queue, coalesce(d.dead, 0)::bigint as dead, coalesce(d.replayed, 0)::bigint as replayed, s.first_slot,
+           coalesce(s.due, 0)::bigint as due, coalesce(s.lapsed, 0)::bigint as lapsed
     from (select queue from {schema}.queue_counters union select queue from wanted) as names
     left join (select queue, sum(n) filter (where status = 'dead') as dead, sum(n) filter (where status = 'replayed') as replayed
                from wanted group by queue) as d using (queue)
-    left join (select queue, min(slot) as first_slot from wanted_slots where status = 'queued' group by queue) as s using (queue)
+    left join (select queue, min(slot) filter (where status = 'queued') as first_slot,
+                      sum(n) filter (where status = 'queued' and slot < v_mark) as due,
+                      sum(n) filter (where status = 'running' and slot < v_mark) as lapsed
+               from wanted_slots group by queue) as s using (queue)
   ), put_counts as (
     insert into {schema}.job_counts as c select * from wanted_counts
     on conflict (queue, status, attempts, max_attempts) do update set n = excluded.n where c.n <> excluded.n
@@ -252,22 +268,24 @@ begin
     delete from {schema}.job_slots s where not exists (
       select from wanted_slots w where (w.queue, w.status, w.slot) = (s.queue, s.status, s.slot))
   ), put_queues as (
-    insert into {schema}.queue_counters as q (queue, dead_rows, replayed_rows, first_slot)
+    insert into {schema}.queue_counters as q (queue, dead_rows, replayed_rows, first_slot, due, lapsed)
     select * from wanted_queues
     on conflict (queue) do update
-    set dead_rows = excluded.dead_rows, replayed_rows = excluded.replayed_rows, first_slot = excluded.first_slot
+    set dead_rows = excluded.dead_rows, replayed_rows = excluded.replayed_rows, first_slot = excluded.first_slot,
+        due = excluded.due, lapsed = excluded.lapsed
   ), counted as (
-    select queue, status as figure, sum(n)::bigint as n from {schema}.job_counts
-    where status not in ('due', 'lapsed') group by queue, status
-    union all
+    select queue, status as figure, sum(n)::bigint as n from {schema}.job_counts group by queue, status
+    union all -- due and lapsed by the present second, which is not that of the last fold
     select queue, case status when 'queued' then 'due' else 'lapsed' end, sum(n)::bigint from {schema}.job_slots
     where slot < v_mark group by queue, status
     union all select queue, 'dead', dead_rows from {schema}.queue_counters
     union all select queue, 'replayed', replayed_rows from {schema}.queue_counters
   ), right_ones as (
     select queue, status as figure, sum(n)::bigint as n from wanted_counts group by queue, status
-    union all select queue, 'dead', dead::bigint from wanted_queues
-    union all select queue, 'replayed', replayed::bigint from wanted_queues
+    union all select queue, 'due', due from wanted_queues
+    union all select queue, 'lapsed', lapsed from wanted_queues
+    union all select queue, 'dead', dead from wanted_queues
+    union all select queue, 'replayed', replayed from wanted_queues
   ), still_waiting as (
     select queue, status as figure, sum(n)::bigint as n from waiting group by queue, status
   )
@@ -275,6 +293,7 @@ begin
   from counted c full join right_ones r using (queue, figure) left join still_waiting w using (queue, figure)
   where coalesce(c.n, 0) <> coalesce(r.n, 0)
   order by queue, figure;
+  delete from {schema}.counter_deltas d where d.event in ('suspect', 'emptied');
   update {schema}.counter_fold set suspect = false, mark = v_mark;
 end $queuetop$;
 

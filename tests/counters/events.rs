@@ -122,8 +122,8 @@ async fn infinite_times_and_missing_leases_have_their_place() {
     .await;
     fold(&client).await;
     assert_true(&client).await;
-    assert_eq!(number(&client, "select n from job_counts where status = 'due'").await, 1);
-    assert_eq!(number(&client, "select n from job_counts where status = 'lapsed'").await, 2);
+    assert_eq!(number(&client, "select due from queue_counters").await, 1);
+    assert_eq!(number(&client, "select lapsed from queue_counters").await, 2);
 }
 
 #[tokio::test]

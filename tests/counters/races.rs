@@ -43,9 +43,9 @@ const PLAIN: &[&str] = &[
 /// One statement, one snapshot: what a reader sees of the counters is what it sees of the tables.
 const READER: &str = "select
     (select coalesce(sum(n), 0) from (
-        select n from job_counts where status not in ('due', 'lapsed')
-        union all select n from counter_deltas where txid >= counter_floor() and status in ('queued', 'running', 'completed')) as c)
-    - (select count(*) from jobs)
+        select n from job_counts
+        union all select n from counter_deltas where txid >= counter_floor() and status in ('queued', 'running')) as c)
+    - (select count(*) from jobs where status in ('queued', 'running'))
     + 1000000 * ((select coalesce(sum(n), 0) from (
         select dead_rows + replayed_rows as n from queue_counters
         union all select n from counter_deltas where txid >= counter_floor() and status in ('dead', 'replayed')) as d)

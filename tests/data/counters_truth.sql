@@ -1,14 +1,13 @@
 -- Every way in which the counters differ from the tables; no row when all is right.
 with live as (
-  select queue, status, case when status = 'completed' then 0 else attempts end as attempts,
-         case when status = 'completed' then 0 else max_attempts end as max_attempts,
-         case status when 'queued' then time_slot(run_at) when 'running' then time_slot(lease_until) + 1 else 0 end as slot
-  from jobs
+  select queue, status, attempts, max_attempts,
+         case status when 'queued' then time_slot(run_at) else time_slot(lease_until) + 1 end as slot
+  from jobs where status in ('queued', 'running')
 ), counted as (
   select queue, status, attempts, max_attempts, sum(n) as n from (
-    select queue, status, attempts, max_attempts, n from job_counts where status not in ('due', 'lapsed')
+    select queue, status, attempts, max_attempts, n from job_counts
     union all
-    select queue, status, attempts, max_attempts, n from counter_deltas where status in ('queued', 'running', 'completed')) as parts
+    select queue, status, attempts, max_attempts, n from counter_deltas where status in ('queued', 'running')) as parts
   group by 1, 2, 3, 4 having sum(n) <> 0
 ), real as (
   select queue, status, attempts, max_attempts, count(*) as n from live group by 1, 2, 3, 4
@@ -32,8 +31,9 @@ with live as (
   select queue, case when replayed_at is null then 'dead' else 'replayed' end as status, count(*) as n
   from dead_letter_jobs group by 1, 2
 ), due as (
-  select queue, case status when 'queued' then 'due' else 'lapsed' end as status, sum(n) as n
-  from job_slots, counter_fold where slot < mark group by 1, 2 having sum(n) <> 0
+  select queue, coalesce(sum(n) filter (where status = 'queued'), 0) as due,
+         coalesce(sum(n) filter (where status = 'running'), 0) as lapsed
+  from job_slots, counter_fold where slot < mark group by queue
 ), minutes as (
   select queue, sum(enqueued) as enqueued, sum(claimed) as claimed, sum(claims) as claims, sum(completed) as completed,
          sum(retried) as retried, sum(expired) as expired, sum(dead) as dead, sum(fenced) as fenced
@@ -48,9 +48,8 @@ union all
 select format('dead %s', row(c.*, r.*)) from counted_dead c full join real_dead r using (queue, status)
 where c.n is distinct from r.n
 union all
-select format('due %s', row(c.*, d.*))
-from (select queue, status, n from job_counts where status in ('due', 'lapsed') and n <> 0) as c full join due d using (queue, status)
-where c.n is distinct from d.n
+select format('due %s', row(q.queue, q.due, q.lapsed, d.*)) from queue_counters q left join due d using (queue)
+where (q.due, q.lapsed) is distinct from (coalesce(d.due, 0), coalesce(d.lapsed, 0))
 union all
 select format('first slot of %s: %s is above %s', q.queue, q.first_slot, s.slot)
 from queue_counters q join (select queue, min(slot) as slot from job_slots where status = 'queued' and n > 0 group by 1) as s using (queue)

@@ -5,6 +5,8 @@
 -- subqueries, so that it is a few index entries each, whatever the planner thinks of the tables' sizes.
 with clock as materialized (
   select at, {schema}.time_slot(at) as slot, f.mark, f.suspect,
+         -- due and lapsed hold no more after a TRUNCATE under an old snapshot
+         not exists (select from {schema}.counter_deltas e where e.event = 'emptied') as due_holds,
          case when f.floor > txid_snapshot_xmin(txid_current_snapshot()) then 0 else f.floor end as floor
   from {schema}.counter_fold f, (select clock_timestamp() as at) as now
 ), waiting as materialized (
@@ -13,7 +15,7 @@ with clock as materialized (
          d.status = 'queued' and d.attempts < d.max_attempts as claimable,
          d.slot <= (select slot from clock) as due
   from {schema}.counter_deltas d
-  where d.txid >= (select floor from clock) and d.event is distinct from 'suspect'
+  where d.txid >= (select floor from clock) and (d.event is null or d.event not in ('suspect', 'emptied'))
 ), waiting_sums as materialized (
   select queue, attempts,
          sum(n) filter (where claimable) as queued,
@@ -43,14 +45,14 @@ with clock as materialized (
   from (
     select queue, attempts,
            case when status = 'queued' and attempts < max_attempts then n else 0 end as queued,
-           case when status = 'due' then n else 0 end as ready,
+           0 as ready,
            case when status = 'queued' and attempts >= max_attempts then n else 0 end as exhausted,
            case when status = 'running' then n else 0 end as running,
-           case when status = 'lapsed' then n else 0 end as expired,
+           0 as expired,
            case when (status = 'queued' and attempts = max_attempts - 1)
                   or (status = 'running' and attempts >= max_attempts) then n else 0 end as last_attempt,
-           case when n <> 0 and status in ('queued', 'running') then max_attempts end as max_attempts
-    from {schema}.job_counts where status <> 'completed'
+           case when n <> 0 then max_attempts end as max_attempts
+    from {schema}.job_counts
     union all
     select queue, attempts, queued, ready, exhausted, running, expired, last_attempt, max_attempts from waiting_sums
   ) as parts
@@ -67,27 +69,29 @@ with clock as materialized (
 ), totals as (
   select queue, sum(enqueued)::bigint as enqueued, sum(claimed)::bigint as claimed, sum(completed)::bigint as completed,
          sum(retried)::bigint as retried, sum(dead)::bigint as dead, sum(dead_rows)::bigint as dead_rows,
-         min(first_slot) as first_slot
+         min(first_slot) as first_slot, sum(due) as due, sum(lapsed) as lapsed
   from (
     select queue, enqueued, claimed, completed, retried + expired as retried, dead, dead_rows + replayed_rows as dead_rows,
-           first_slot
+           first_slot, due, lapsed
     from {schema}.queue_counters
     union all
     select queue, coalesce(enqueued, 0), coalesce(moved, 0) + again, coalesce(completed, 0), coalesce(retried, 0),
-           coalesce(dead, 0), coalesce(dead_rows, 0), null
+           coalesce(dead, 0), coalesce(dead_rows, 0), null, 0, 0
     from waiting_sums
   ) as parts
   group by queue
 ), paused as (
   {paused}
 ), queues as (
-  select clock.slot, clock.mark, t.*, p.paused,
+  select t.*, p.paused,
+         case when clock.due_holds then t.due else 0 end +
          coalesce(( -- slots that the clock went over since the last fold
            select sum(s.n) from {schema}.job_slots s
-           where s.queue = t.queue and s.status = 'queued' and s.slot >= clock.mark and s.slot <= clock.slot), 0) as ripened,
+           where s.queue = t.queue and s.status = 'queued' and s.slot >= clock.mark and s.slot <= clock.slot), 0) as folded_due,
+         case when clock.due_holds then t.lapsed else 0 end +
          coalesce((
            select sum(s.n) from {schema}.job_slots s
-           where s.queue = t.queue and s.status = 'running' and s.slot >= clock.mark and s.slot <= clock.slot), 0) as ran_out,
+           where s.queue = t.queue and s.status = 'running' and s.slot >= clock.mark and s.slot <= clock.slot), 0) as folded_lapsed,
          w.first_slot as fresh_slot, (
            select s.slot from {schema}.job_slots s
            left join unnest(w.slots, w.ns) as x (slot, n) on x.slot = s.slot
@@ -100,10 +104,10 @@ with clock as materialized (
   left join paused p on p.queue = t.queue
 )
 select clock.at, ({reaper}) as reaper_last, clock.suspect, q.queue, q.paused,
-       (s.ready + q.ripened)::bigint as ready,
-       (s.queued - s.ready - q.ripened)::bigint as scheduled,
-       (s.running - s.expired - q.ran_out)::bigint as running,
-       (s.expired + q.ran_out)::bigint as expired,
+       (s.ready + q.folded_due)::bigint as ready,
+       (s.queued - s.ready - q.folded_due)::bigint as scheduled,
+       (s.running - s.expired - q.folded_lapsed)::bigint as running,
+       (s.expired + q.folded_lapsed)::bigint as expired,
        s.exhausted::bigint, s.last_attempt::bigint, s.max_attempts, s.attempts, s.attempts_jobs,
        least(q.fresh_slot, q.folded_slot) as oldest_slot,
        q.enqueued, q.claimed, q.completed, q.retried, q.dead, q.dead_rows
