@@ -47,7 +47,7 @@ impl App {
     fn large(&mut self, area: Rect, buf: &mut Buffer) {
         let queues = self.world.snapshot.as_ref().map_or(5, |s| s.queues.len());
         let most = area.height * 2 / 5;
-        let table = u16::try_from(queues + 3).unwrap_or(most).clamp(6.min(most), most);
+        let table = u16::try_from(queues + 2).unwrap_or(most).clamp(6.min(most), most);
         let rows = Layout::vertical([Constraint::Length(table), Constraint::Fill(1), Constraint::Fill(1)]).spacing(1);
         let [first, upper, lower] = area.layout(&rows);
         let columns = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).spacing(3);

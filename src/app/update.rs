@@ -75,8 +75,11 @@ impl App {
         if self.world.frozen.is_some() {
             return Effects::new();
         }
-        for pane in &mut self.overview {
-            pane.on_snapshot(&self.world.ctx(false));
+        // Rows hold still under a dialog: what it names must stay where it was seen.
+        if self.overlay.is_none() {
+            for pane in &mut self.overview {
+                pane.on_snapshot(&self.world.ctx(false));
+            }
         }
         if let (Some(Overlay::Confirm(open)), Some(snapshot)) = (&mut self.overlay, &self.world.snapshot) {
             open.on_snapshot(snapshot, self.world.now());

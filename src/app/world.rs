@@ -165,9 +165,10 @@ impl World {
         };
     }
 
-    /// The view that panes get.
+    /// The view that panes get. Ages stand still while the numbers are old: what happened since is not known.
     #[must_use]
     pub fn ctx(&self, focused: bool) -> Ctx<'_> {
+        let stale = self.stale();
         let (snapshot, history) = match &self.frozen {
             Some(frozen) => (frozen.snapshot.as_ref(), &frozen.history),
             None => (self.snapshot.as_ref(), &self.history),
@@ -179,8 +180,8 @@ impl World {
             server: self.server.as_ref(),
             queue: self.queue.as_ref().filter(|_| self.follow),
             marks: &self.marks,
-            now: self.now(),
-            stale: self.stale(),
+            now: if stale { self.clock.map_or(Time::NegInfinity, ServerClock::server) } else { self.now() },
+            stale,
             range: self.range,
             times: self.times,
             theme: &self.theme,

@@ -20,6 +20,12 @@ impl ServerClock {
         Self { server, seen_at }
     }
 
+    /// The server's time when it was read.
+    #[must_use]
+    pub fn server(self) -> Time {
+        self.server
+    }
+
     /// The server's time at the monotonic time `now`.
     #[must_use]
     pub fn at(&self, now: Duration) -> Time {
