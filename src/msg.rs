@@ -36,6 +36,8 @@ pub enum Msg {
         reason: String,
         /// When the next try comes; `None`: it does not help to try again by itself.
         retry_in: Option<Duration>,
+        /// The session is up; only the reading failed.
+        connected: bool,
     },
     /// A reading of all numbers.
     Polled(Box<Snapshot>),

@@ -170,7 +170,11 @@ fn old_numbers_are_dated_and_nothing_is_done_on_them() {
 #[test]
 fn a_lost_link_says_why_and_when_it_tries_again() {
     let mut rig = Rig::connected();
-    rig.app.update(Msg::Lost { reason: "the server is shutting down".into(), retry_in: Some(Duration::from_secs(3)) });
+    rig.app.update(Msg::Lost {
+        reason: "the server is shutting down".into(),
+        retry_in: Some(Duration::from_secs(3)),
+        connected: false,
+    });
     let screen = rig.screen(120, 40);
     assert!(screen.contains("not connected · next try in 3 s"), "{screen}");
     assert!(screen.contains("the server is shutting down"));

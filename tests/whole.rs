@@ -104,7 +104,11 @@ fn before_and_without_a_connection_the_screen_says_so() {
     insta::assert_snapshot!("whole@connecting-80x24", text_of(&drawn(&mut app, 80, 24)));
 
     let mut app = self::app(fixtures::busy());
-    app.update(Msg::Lost { reason: "the server closed the connection".into(), retry_in: Some(SECOND * 5) });
+    app.update(Msg::Lost {
+        reason: "the server closed the connection".into(),
+        retry_in: Some(SECOND * 5),
+        connected: false,
+    });
     app.update(Msg::Clock(SECOND * 4));
     let buf = drawn(&mut app, 80, 24);
     insta::assert_snapshot!("whole@lost-80x24", text_of(&buf));

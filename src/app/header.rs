@@ -131,7 +131,7 @@ pub(super) fn verdict(app: &App, area: Rect, buf: &mut Buffer) {
 fn link_trouble(world: &World) -> Option<String> {
     let age = world.data_age().map(|age| format!(" · numbers are {} old", fmt::age(whole(age.as_secs_f64()))));
     match &world.link {
-        Link::Lost { reason, retry_at } => {
+        Link::Lost { reason, retry_at, connected } => {
             let retry = match retry_at {
                 Some(at) if *at > world.mono => {
                     format!(" · next try in {} s", at.saturating_sub(world.mono).as_secs_f64().ceil())
@@ -139,7 +139,8 @@ fn link_trouble(world: &World) -> Option<String> {
                 Some(_) => " · trying again now".to_owned(),
                 None => String::new(),
             };
-            Some(format!("not connected{retry}{}: {}", age.unwrap_or_default(), Safe::first_line(reason)))
+            let what = if *connected { "no reading" } else { "not connected" };
+            Some(format!("{what}{retry}{}: {}", age.unwrap_or_default(), Safe::first_line(reason)))
         }
         Link::Connecting { target, attempt } if world.snapshot.is_none() => {
             let again = if *attempt > 1 { format!(" (try {attempt})") } else { String::new() };

@@ -24,9 +24,9 @@ impl App {
                 self.refused = Some(reason);
                 return vec![Effect::Quit];
             }
-            Msg::Lost { reason, retry_in } => {
+            Msg::Lost { reason, retry_in, connected } => {
                 let retry_at = retry_in.map(|d| self.world.mono + d);
-                self.world.link = Link::Lost { reason, retry_at };
+                self.world.link = Link::Lost { reason, retry_at, connected };
             }
             Msg::Polled(snapshot) => return self.polled(*snapshot),
             Msg::HistoryRead(series) => {

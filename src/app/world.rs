@@ -20,12 +20,14 @@ pub enum Link {
     },
     /// Up.
     Up,
-    /// Down.
+    /// Down, or up but without numbers.
     Lost {
         /// In plain words.
         reason: String,
         /// When the next try comes, in monotonic time; `None`: none by itself.
         retry_at: Option<Duration>,
+        /// The session is up; only the reading failed.
+        connected: bool,
     },
 }
 

@@ -23,6 +23,8 @@ pub enum Event {
         reason: String,
         /// When the next try comes; `None`: only when asked to.
         retry_in: Option<Duration>,
+        /// The session is up; only the reading failed.
+        connected: bool,
     },
     /// A reading of all numbers.
     Polled(Box<Snapshot>),

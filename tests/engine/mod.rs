@@ -94,7 +94,7 @@ impl Engine {
 
     async fn lost(&mut self) -> (String, Option<Duration>) {
         self.until("a loss", |event| match event {
-            Event::Lost { reason, retry_in } => Some((reason, retry_in)),
+            Event::Lost { reason, retry_in, .. } => Some((reason, retry_in)),
             _ => None,
         })
         .await

@@ -108,7 +108,7 @@ fn message(event: Event) -> Msg {
     match event {
         Event::Connecting { target, attempt } => Msg::Connecting { target, attempt },
         Event::Connected(facts) => Msg::Connected(facts),
-        Event::Lost { reason, retry_in } => Msg::Lost { reason, retry_in },
+        Event::Lost { reason, retry_in, connected } => Msg::Lost { reason, retry_in, connected },
         Event::Polled(snapshot) => Msg::Polled(snapshot),
         Event::HistoryRead(series) => Msg::HistoryRead(series),
         Event::PushState { live, note } => Msg::PushState { live, note },

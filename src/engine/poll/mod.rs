@@ -74,7 +74,7 @@ impl Poll {
             let took = tried.elapsed();
             let pause = backoff.after_failure(took, fastrand::f64());
             let retry_in = (!error.is_final()).then_some(pause);
-            if self.tell(Event::Lost { reason: error.to_string(), retry_in }).await.is_err() {
+            if self.tell(Event::Lost { reason: error.to_string(), retry_in, connected: false }).await.is_err() {
                 return;
             }
             let least = Duration::from_secs(1).saturating_sub(took);
@@ -164,7 +164,8 @@ impl Poll {
                     failures += 1;
                     rest = AFTER_FAILURE.saturating_mul(failures).min(LONGEST_REST);
                     let retry_in = parts.core.every(pace).max(rest);
-                    self.tell(Event::Lost { reason: error.to_string(), retry_in: Some(retry_in) }).await?;
+                    self.tell(Event::Lost { reason: error.to_string(), retry_in: Some(retry_in), connected: true })
+                        .await?;
                     // The objects may have been changed under us: by a migration, say.
                     look_again = matches!(error.class, Class::Undefined | Class::Shape);
                 }
