@@ -1,0 +1,129 @@
+//! `queuetop demo`: the dashboard on a private throw-away PostgreSQL with a living workload of real workers.
+
+mod care;
+mod link;
+mod past;
+mod produce;
+mod queues;
+mod start;
+mod texts;
+mod workload;
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::timeout;
+
+use super::dashboard::{self, Plan, crash::Crash, terminal};
+use super::snapshot::{print, take, to_json};
+use super::{CommandError, load_settings, log};
+use crate::args::DemoArgs;
+
+pub use start::{Demo, DemoError, DemoOptions};
+
+/// How long a start that was interrupted may take to come to a point where it can be undone.
+const UNDOING: Duration = Duration::from_secs(5);
+
+/// Runs `queuetop demo`.
+///
+/// # Errors
+/// Wrong usage or no terminal, no server, or what the dashboard says.
+pub async fn run(args: DemoArgs, crash: &Crash) -> Result<u8, CommandError> {
+    if !args.headless {
+        terminal::usable().map_err(CommandError::Usage)?;
+    }
+    let settings = load_settings(&args.screen)?;
+    log::start(args.screen.log.as_deref())?;
+    let mut signals =
+        Signals::new().map_err(|error| CommandError::Failed(format!("signals cannot be watched: {error}")))?;
+    let options = DemoOptions { seed: args.seed, rate: args.rate, pg_bin: args.pg_bin.clone(), fetch: !args.no_fetch };
+    let demo = match start(options, &mut signals).await? {
+        Started::Demo(demo) => demo,
+        Started::Interrupted(status) => return Ok(status),
+    };
+    let ended = if args.headless {
+        headless(&demo, args.run_for, &mut signals).await
+    } else {
+        drop(signals);
+        let plan = demo.connector().map_err(failed).map(|connector| Plan {
+            connector,
+            schema: None,
+            settings,
+            psql_line: Some(demo.psql_line()),
+        });
+        match plan {
+            Ok(plan) => dashboard::show(plan, crash).await,
+            Err(error) => Err(error),
+        }
+    };
+    demo.stop().await;
+    ended
+}
+
+enum Started {
+    Demo(Box<Demo>),
+    /// By a signal, with this exit status.
+    Interrupted(u8),
+}
+
+/// Starts the demo; a signal meanwhile undoes what was begun.
+async fn start(options: DemoOptions, signals: &mut Signals) -> Result<Started, CommandError> {
+    let mut say = |line: &str| eprintln!("queuetop: {line}");
+    let mut starting = pin!(Demo::start(options, &mut say));
+    tokio::select! {
+        demo = &mut starting => Ok(Started::Demo(Box::new(demo.map_err(failed)?))),
+        status = signals.next() => {
+            // A server that comes up without anybody holding it would only go when the program has ended.
+            if let Ok(Ok(demo)) = timeout(UNDOING, starting).await {
+                demo.stop().await;
+            }
+            Ok(Started::Interrupted(status))
+        }
+    }
+}
+
+fn failed(error: DemoError) -> CommandError {
+    match error {
+        DemoError::Rate(_) => CommandError::Usage(error.to_string()),
+        other => CommandError::Failed(other.to_string()),
+    }
+}
+
+/// Lets it run, then prints what there is to see. A signal ends it early; its number shows in the exit status.
+async fn headless(demo: &Demo, run_for: Duration, signals: &mut Signals) -> Result<u8, CommandError> {
+    let status = timeout(run_for, signals.next()).await.unwrap_or(0);
+    let connector = demo.connector().map_err(failed)?;
+    print(&to_json(&take(&connector, None).await?)?)?;
+    Ok(status)
+}
+
+/// What ends the program from outside, while there is no screen.
+struct Signals(Vec<(Signal, u8)>);
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()];
+        let all = kinds.into_iter().map(|kind| {
+            let number = u8::try_from(kind.as_raw_value()).unwrap_or(0);
+            Ok((signal(kind)?, 128_u8.saturating_add(number)))
+        });
+        all.collect::<io::Result<Vec<_>>>().map(Self)
+    }
+
+    /// The next signal, as an exit status.
+    async fn next(&mut self) -> u8 {
+        poll_fn(|context| {
+            for (signal, status) in &mut self.0 {
+                if signal.poll_recv(context).is_ready() {
+                    return Poll::Ready(*status);
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}
