@@ -56,7 +56,8 @@ pub(super) fn nobody_works(queue: &QueueStats, input: &Input<'_>, report: &mut R
     let wait = counted(&queue.ready, "job waits", "jobs wait");
     report.find(Finding {
         id: NOBODY_WORKS,
-        severity: Severity::Act,
+        // Some workers come by every few minutes only.
+        severity: if seconds >= WAITS_LONG { Severity::Act } else { Severity::Look },
         queue: Some(queue.id.clone()),
         sentence: format!("{wait}, oldest {}, and nobody has claimed one for {quiet}", fmt::span(seconds)),
         brief: format!("{wait}, nobody works"),
@@ -241,6 +242,11 @@ mod tests {
         scene.queue("emails").running = Reading::Exact(0);
         let found = scene.only(NOBODY_WORKS);
         assert_eq!(found.sentence, "220 jobs wait, oldest 5m, and nobody has claimed one for 5m");
+        assert_eq!(found.severity, Severity::Act);
+        let mut lately = waiting_scene(220, 70);
+        lately.minutes("emails", &[Some((44, 0)); 5]);
+        lately.queue("emails").running = Reading::Exact(0);
+        assert_eq!(lately.only(NOBODY_WORKS).severity, Severity::Look);
         // A worker that holds a job, or that just claimed one, is at work.
         scene.queue("emails").running = Reading::Exact(1);
         assert_eq!(scene.only("old-ready").severity, Severity::Look);

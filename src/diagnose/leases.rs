@@ -8,7 +8,7 @@ use super::words::{Reaper, counted, fact, seconds_since};
 use super::{Input, Report};
 
 /// A late heartbeat may still save a lease that ran out, and a reaper needs its turn.
-const GRACE: i64 = 30;
+const GRACE: i64 = 10;
 /// A living reaper should have taken a lease after so long.
 const REAPER_GRACE: i64 = 120;
 /// No sign of life for so long, under a lease that is longer still, is worth a look.
@@ -182,7 +182,7 @@ mod tests {
         scene.snapshot.reaper_last = Reading::Exact(None);
         assert_eq!(scene.only("expired-leases").severity, Severity::Act);
         scene.snapshot.leases = Reading::Exact(vec![]);
-        scene.lease("a", Some(ago(20)), ago(320));
+        scene.lease("a", Some(ago(9)), ago(309));
         assert_eq!(scene.findings(), [], "a late heartbeat may still come");
     }
 

@@ -16,6 +16,8 @@ pub(super) struct Recent {
     pub(super) counts: Totals,
     /// How much of the time is known.
     pub(super) known: Duration,
+    /// In how many of the points jobs died: one alone is an operator's act as likely as a failure.
+    pub(super) deadly: usize,
 }
 
 impl Recent {
@@ -40,6 +42,7 @@ impl Recent {
             if let (Some(delta), true) = (point.delta, middle > from && middle <= to) {
                 sum.counts = history::add(sum.counts, delta);
                 sum.known = sum.known.saturating_add(point.span);
+                sum.deadly += usize::from(delta.dead > 0);
             }
         }
         sum
@@ -92,6 +95,7 @@ mod tests {
         let recent = |enqueued, completed| Recent {
             counts: Totals { enqueued, completed, ..Totals::default() },
             known: Duration::from_mins(5),
+            deadly: 0,
         };
         assert_eq!(recent(15_100, 15_000).sure_growth(), None);
         assert_eq!(recent(15_630, 14_940).sure_growth(), Some(2.3));

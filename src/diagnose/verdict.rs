@@ -85,7 +85,8 @@ fn nothing_wrong(findings: &[Finding], snapshot: &Snapshot, columns: usize) -> V
     let unknown = findings.iter().find(|f| f.id == NOT_CHECKED);
     let (severity, text) = match (unknown, snapshot.queues.len()) {
         (Some(unknown), _) if knows_something(snapshot) => {
-            (Some(Severity::Info), format!("no trouble seen, but {}", unknown.sentence))
+            let seen = expired_now(snapshot).map_or("no trouble seen, but".to_owned(), |expired| format!("{expired};"));
+            (Some(Severity::Info), format!("{seen} {}", unknown.sentence))
         }
         (Some(unknown), _) => (Some(Severity::Info), format!("cannot tell: {}", unknown.sentence)),
         (None, 0) => (None, "no queues yet".to_owned()),
@@ -114,15 +115,18 @@ fn all_well(snapshot: &Snapshot, count: usize) -> String {
         (Some(_), 1) => "the one queue keeps up".to_owned(),
         (Some(_), _) => format!("all {queues} keep up"),
     };
-    let expired = snapshot
-        .queues
-        .iter()
-        .map(|q| q.expired)
-        .fold(Reading::NotApplicable, |a, b| a.combine(b, u64::saturating_add));
-    match expired.get() {
-        None | Some(0) => format!("{drain}, no expired leases"),
-        Some(_) => format!("{drain}, {} just now", counted(&expired, "lease expired", "leases expired")),
+    match expired_now(snapshot) {
+        None => format!("{drain}, no expired leases"),
+        Some(expired) => format!("{drain}, {expired}"),
     }
+}
+
+/// Leases that ran out too short a time ago to be a finding.
+fn expired_now(snapshot: &Snapshot) -> Option<String> {
+    let all = snapshot.queues.iter().map(|q| q.expired).filter(|expired| expired.value().is_some());
+    let expired = all.fold(Reading::NotApplicable, |a, b| a.combine(b, u64::saturating_add));
+    let some = expired.get().is_some_and(|n| n > 0);
+    some.then(|| format!("{} just now", counted(&expired, "lease expired", "leases expired")))
 }
 
 #[cfg(test)]
@@ -199,6 +203,8 @@ mod tests {
         scene.lease("b", Some(ago(4)), ago(300));
         assert_eq!(say(&scene, 80).text, "all 3 queues keep up, 1 lease expired just now");
         scene.queue("c").expired = Reading::Unknown;
+        assert_eq!(say(&scene, 80).text, "1 lease expired just now; not known: expired leases");
+        scene.queue("b").expired = Reading::Exact(0);
         let verdict = say(&scene, 80);
         assert_eq!(verdict.text, "no trouble seen, but not known: expired leases");
         assert_eq!(verdict.severity, Some(Severity::Info));
