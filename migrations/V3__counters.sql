@@ -58,6 +58,8 @@ create table {schema}.job_slots (
   n bigint not null,
   primary key (queue, status, slot)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+-- What comes to be due between two moments, of all queues at once.
+create index job_slots_slot_idx on {schema}.job_slots (slot);
 
 -- What has happened since counting began, per queue; and of its jobs, what is one number a queue.
 create table {schema}.queue_counters (
@@ -74,7 +76,7 @@ create table {schema}.queue_counters (
   replayed_rows bigint not null default 0,
   due bigint not null default 0,                        -- queued jobs with attempts left whose slot is below counter_fold.mark
   lapsed bigint not null default 0,                     -- running jobs whose slot is
-  first_slot bigint,                                    -- no folded queued slot is below it: where the search for the oldest begins
+  first_slot bigint,                                    -- the first of the queue's queued slots, as folded; null: there is none
   since timestamptz not null default clock_timestamp(),
   touched_at timestamptz not null default clock_timestamp()
 ) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
@@ -269,7 +271,7 @@ begin
   if tg_argv[0] = 'jobs' then
     delete from {schema}.job_counts;
     delete from {schema}.job_slots;
-    update {schema}.queue_counters set due = 0, lapsed = 0 where due <> 0 or lapsed <> 0;
+    update {schema}.queue_counters set due = 0, lapsed = 0, first_slot = null;
   else
     update {schema}.queue_counters set dead_rows = 0, replayed_rows = 0 where dead_rows <> 0 or replayed_rows <> 0;
   end if;

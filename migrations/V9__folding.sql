@@ -31,7 +31,7 @@ begin
     )
     select bool_or(event = 'emptied') into v_emptied from told;
     if v_emptied then
-      update {schema}.queue_counters set due = 0, lapsed = 0;
+      update {schema}.queue_counters set due = 0, lapsed = 0, first_slot = null;
     end if;
     update {schema}.counter_fold set suspect = true;
   end if;
@@ -39,34 +39,29 @@ begin
     delete from {schema}.counter_deltas d
     where d.ctid = any(array(select w.ctid from {schema}.counter_deltas w where w.txid >= v_floor order by w.txid limit p_limit))
     returning d.*
-  ), slots as (
-    select queue, status, slot, sum(n) as n from gone
-    where status = 'running' or (status = 'queued' and attempts < max_attempts)
-    group by queue, status, slot having sum(n) <> 0
+  ), slots as materialized (
+    select g.queue, g.status, g.slot, g.n, g.n + coalesce((
+             select o.n from {schema}.job_slots o
+             where o.queue = g.queue and o.status = g.status and o.slot = g.slot), 0) as left_over
+    from (select queue, status, slot, sum(n) as n from gone
+          where status = 'running' or (status = 'queued' and attempts < max_attempts)
+          group by queue, status, slot having sum(n) <> 0) as g
   ), emptied as (
     delete from {schema}.job_slots s using slots g
-    where s.queue = g.queue and s.status = g.status and s.slot = g.slot and s.n + g.n = 0
+    where g.left_over = 0 and s.queue = g.queue and s.status = g.status and s.slot = g.slot
   ), filled as (
     insert into {schema}.job_slots as s (queue, status, slot, n)
-    select g.queue, g.status, g.slot, g.n from slots g
-    where g.n + coalesce((select o.n from {schema}.job_slots o
-                          where o.queue = g.queue and o.status = g.status and o.slot = g.slot), 0) <> 0
+    select queue, status, slot, n from slots where left_over <> 0
     on conflict (queue, status, slot) do update set n = s.n + excluded.n
-  ), passed as ( -- what came to be due: slots that the clock went over since the last fold (either way), as they stood before this
-    -- one (in subqueries, so that it is always a few index entries a queue), and what this one brings
-    select queue, coalesce(sum(due), 0) as due, coalesce(sum(lapsed), 0) as lapsed
+  ), passed as ( -- what came to be due: slots that the clock went over since the last fold (either way), as they stood before
+    -- this one, and what this one brings
+    select queue, coalesce(sum(n) filter (where status = 'queued'), 0) as due,
+           coalesce(sum(n) filter (where status = 'running'), 0) as lapsed
     from (
-      select q.queue, case when v_mark >= p_mark then 1 else -1 end * (
-               select sum(s.n) from {schema}.job_slots s
-               where s.queue = q.queue and s.status = 'queued'
-                 and s.slot >= least(p_mark, v_mark) and s.slot < greatest(p_mark, v_mark)) as due,
-             case when v_mark >= p_mark then 1 else -1 end * (
-               select sum(s.n) from {schema}.job_slots s
-               where s.queue = q.queue and s.status = 'running'
-                 and s.slot >= least(p_mark, v_mark) and s.slot < greatest(p_mark, v_mark)) as lapsed
-      from {schema}.queue_counters q
+      select queue, status, case when v_mark >= p_mark then n else -n end as n from {schema}.job_slots
+      where slot >= least(p_mark, v_mark) and slot < greatest(p_mark, v_mark)
       union all
-      select queue, case when status = 'queued' then n end, case when status = 'running' then n end from slots where slot < v_mark
+      select queue, status, n from slots where slot < v_mark
     ) as parts
     group by queue
   ), counts as (
@@ -92,12 +87,12 @@ begin
            coalesce(sum(g.events) filter (where g.event = 'fenced'), 0) as fenced,
            coalesce(sum(g.n) filter (where g.status = 'dead'), 0) as dead_rows,
            coalesce(sum(g.n) filter (where g.status = 'replayed'), 0) as replayed_rows,
-           least(min(g.slot) filter (where g.status = 'queued' and g.n > 0),
-                 -- as it stood before this fold: never too high
-                 (select s.slot from {schema}.job_slots s
-                  where s.queue = g.queue and s.status = 'queued'
-                    and s.slot >= (select o.first_slot from {schema}.queue_counters o where o.queue = g.queue)
-                  order by s.slot limit 1)) as first_slot
+           least((select min(t.slot) from slots t where t.queue = g.queue and t.status = 'queued' and t.left_over > 0),
+                 (select o.slot from {schema}.job_slots o
+                  where o.queue = g.queue and o.status = 'queued' and o.n > 0
+                    and o.slot >= (select q.first_slot from {schema}.queue_counters q where q.queue = g.queue)
+                    and o.slot <> all(array(select t.slot from slots t where t.queue = g.queue and t.status = 'queued'))
+                  order by o.slot limit 1)) as first_slot
     from gone g group by g.queue
   ), added as (
     insert into {schema}.queue_counters as q
@@ -251,7 +246,7 @@ begin
     from (select queue from {schema}.queue_counters union select queue from wanted) as names
     left join (select queue, sum(n) filter (where status = 'dead') as dead, sum(n) filter (where status = 'replayed') as replayed
                from wanted group by queue) as d using (queue)
-    left join (select queue, min(slot) filter (where status = 'queued') as first_slot,
+    left join (select queue, min(slot) filter (where status = 'queued' and n > 0) as first_slot,
                       sum(n) filter (where status = 'queued' and slot < v_mark) as due,
                       sum(n) filter (where status = 'running' and slot < v_mark) as lapsed
                from wanted_slots group by queue) as s using (queue)

@@ -51,9 +51,10 @@ union all
 select format('due %s', row(q.queue, q.due, q.lapsed, d.*)) from queue_counters q left join due d using (queue)
 where (q.due, q.lapsed) is distinct from (coalesce(d.due, 0), coalesce(d.lapsed, 0))
 union all
-select format('first slot of %s: %s is above %s', q.queue, q.first_slot, s.slot)
-from queue_counters q join (select queue, min(slot) as slot from job_slots where status = 'queued' and n > 0 group by 1) as s using (queue)
-where q.first_slot is null or q.first_slot > s.slot
+select format('first slot of %s: %s, not %s', q.queue, q.first_slot, s.slot)
+from queue_counters q
+left join (select queue, min(slot) as slot from job_slots where status = 'queued' and n > 0 group by 1) as s using (queue)
+where q.first_slot is distinct from s.slot
 union all
 select format('minutes %s', row(m.*, q.*)) from queue_counters q left join minutes m using (queue)
 where (coalesce(m.enqueued, 0), coalesce(m.claimed, 0), coalesce(m.claims, 0), coalesce(m.completed, 0), coalesce(m.retried, 0),

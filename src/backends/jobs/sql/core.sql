@@ -5,7 +5,7 @@
 -- subqueries, so that it is a few index entries each, whatever the planner thinks of the tables' sizes.
 with clock as materialized (
   select at, {schema}.time_slot(at) as slot, f.mark, f.suspect,
-         -- due and lapsed hold no more after a TRUNCATE under an old snapshot
+         -- due, lapsed and first_slot hold no more after a TRUNCATE under an old snapshot
          not exists (select from {schema}.counter_deltas e where e.event = 'emptied') as due_holds,
          case when f.floor > txid_snapshot_xmin(txid_current_snapshot()) then 0 else f.floor end as floor
   from {schema}.counter_fold f, (select clock_timestamp() as at) as now
@@ -80,26 +80,26 @@ with clock as materialized (
     from waiting_sums
   ) as parts
   group by queue
+), passed as ( -- slots that the clock went over since the last fold
+  select queue, sum(n) filter (where status = 'queued') as due, sum(n) filter (where status = 'running') as lapsed
+  from {schema}.job_slots where slot >= (select mark from clock) and slot <= (select slot from clock) group by queue
 ), paused as (
   {paused}
 ), queues as (
   select t.*, p.paused,
-         case when clock.due_holds then t.due else 0 end +
-         coalesce(( -- slots that the clock went over since the last fold
-           select sum(s.n) from {schema}.job_slots s
-           where s.queue = t.queue and s.status = 'queued' and s.slot >= clock.mark and s.slot <= clock.slot), 0) as folded_due,
-         case when clock.due_holds then t.lapsed else 0 end +
-         coalesce((
-           select sum(s.n) from {schema}.job_slots s
-           where s.queue = t.queue and s.status = 'running' and s.slot >= clock.mark and s.slot <= clock.slot), 0) as folded_lapsed,
-         w.first_slot as fresh_slot, (
+         case when clock.due_holds then t.due else 0 end + coalesce(r.due, 0) as folded_due,
+         case when clock.due_holds then t.lapsed else 0 end + coalesce(r.lapsed, 0) as folded_lapsed,
+         w.first_slot as fresh_slot,
+         case when w.queue is null then case when clock.due_holds and t.first_slot <= clock.slot then t.first_slot end
+              else ( -- the first that what waits has not emptied
            select s.slot from {schema}.job_slots s
            left join unnest(w.slots, w.ns) as x (slot, n) on x.slot = s.slot
            where s.queue = t.queue and s.status = 'queued' and s.slot >= t.first_slot and s.slot <= clock.slot
              and s.n + coalesce(x.n, 0) > 0
-           order by s.slot limit 1) as folded_slot
+           order by s.slot limit 1) end as folded_slot
   from clock
   cross join totals t
+  left join passed r on r.queue = t.queue
   left join waiting_slots w on w.queue = t.queue
   left join paused p on p.queue = t.queue
 )
