@@ -44,6 +44,8 @@ mod sql_bad_input;
 #[cfg(test)]
 mod sql_claim;
 #[cfg(test)]
+mod sql_crowd;
+#[cfg(test)]
 mod sql_enqueue;
 #[cfg(test)]
 mod sql_hostile;
@@ -53,6 +55,8 @@ mod sql_operator;
 mod sql_plain;
 #[cfg(test)]
 mod sql_replay;
+#[cfg(test)]
+mod sql_reports;
 #[cfg(test)]
 mod sql_rights;
 #[cfg(test)]
