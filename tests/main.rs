@@ -22,6 +22,10 @@ mod layers;
 #[cfg(test)]
 mod migrate;
 #[cfg(test)]
+mod migrate_adopt;
+#[cfg(test)]
+mod migrate_print;
+#[cfg(test)]
 mod overlays;
 #[cfg(test)]
 mod panes;

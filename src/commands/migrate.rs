@@ -1,5 +1,7 @@
 //! `queuetop migrate`: installs or upgrades the `jobs` queue's SQL, says what it would do, or prints the SQL.
 
+use std::io::{ErrorKind, Write as _};
+
 use crate::args::MigrateArgs;
 use crate::db::{Connector, DbError, Purpose, Session};
 use crate::engine::migrate::{self, MigrateError, Options, Report};
@@ -15,23 +17,33 @@ use super::dashboard::connector;
 pub async fn run(args: MigrateArgs) -> Result<u8, CommandError> {
     let options =
         Options { schema: args.schema, role_prefix: args.role_prefix, replace_functions: args.replace_functions };
-    if args.print {
-        print!("{}", migrate::print(&options, None).map_err(|error| failed(&error))?);
-        return Ok(0);
+    if args.print && args.dsn.is_none() {
+        return say(&migrate::print(&options, None).map_err(|error| failed(&error))?);
     }
     let connector = connector(args.dsn.as_deref())?;
     let mut session = connect(&connector).await?;
     refuse_pooled(&connector, &mut session).await?;
+    if args.print {
+        return say(&migrate::print_for(session.driver(), &options).await.map_err(|error| failed(&error))?);
+    }
     if args.dry_run {
         let plan = migrate::plan(session.driver(), &options).await.map_err(|error| failed(&error))?;
-        for line in Safe::lines(&plan.to_string()) {
-            println!("{line}");
-        }
-        return Ok(0);
+        let lines: Vec<String> = Safe::lines(&plan.to_string()).map(String::from).collect();
+        return say(&format!("{}\n", lines.join("\n")));
     }
     let report = migrate::run(session.driver(), &options).await.map_err(|error| failed(&error))?;
     tell(&report, &options, &connector);
     Ok(0)
+}
+
+/// Writes to standard output. Whoever reads it may have read enough: `--print | head` is no failure.
+fn say(text: &str) -> Result<u8, CommandError> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(CommandError::Failed(format!("standard output: {error}")))
+        }
+        _ => Ok(0),
+    }
 }
 
 async fn connect(connector: &Connector) -> Result<Session, CommandError> {
@@ -45,11 +57,7 @@ async fn refuse_pooled(connector: &Connector, session: &mut Session) -> Result<(
     }
     let mut second = connect(connector).await?;
     if migrate::is_pooled(session.driver(), second.driver()).await.map_err(|e| failed(&e.into()))? {
-        return Err(CommandError::Failed(
-            "this connection goes through a transaction pooler, where a migration cannot hold its lock: \
-             connect to the server itself or to a session pooler"
-                .into(),
-        ));
+        return Err(failed(&MigrateError::Pooled));
     }
     Ok(())
 }

@@ -1,76 +1,12 @@
 //! Through a real PgBouncer: nothing relies on session state, and nothing of ours stays behind in it.
 
-use std::{
-    fs,
-    net::{TcpListener, TcpStream},
-    os::unix::{
-        fs::{MetadataExt, chown},
-        process::CommandExt,
-    },
-    process::{Child, Command, Stdio},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use queuetop::db::{Class, Limits, Listening, Purpose, Statement, listen};
-use tempfile::TempDir;
 
 use super::{LIMITS, connector, refusal, session, value};
-use crate::support::{needs, pg, wait_until};
-
-/// A running PgBouncer in front of the tests' server.
-struct Bouncer {
-    child: Child,
-    folder: TempDir,
-    port: u16,
-}
-
-impl Bouncer {
-    /// With a pool of `pool` server connections for each database.
-    fn start(mode: &str, pool: u32) -> Option<Self> {
-        let program = needs::program("pgbouncer", "pgbouncer")?;
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let folder = tempfile::Builder::new().prefix("queuetop-bouncer-").tempdir_in("/tmp").unwrap();
-        let server = pg::server().socket_dir();
-        let config = format!(
-            "[databases]\n* = host={} port=5432 user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
-             unix_socket_dir = {}\nauth_type = any\npool_mode = {mode}\ndefault_pool_size = {pool}\nmax_client_conn = 100\n",
-            server.display(),
-            folder.path().display(),
-        );
-        fs::write(folder.path().join("pgbouncer.ini"), config).unwrap();
-        // It refuses to run as root: it runs as whoever runs the server.
-        let owner = fs::metadata(server).unwrap();
-        chown(folder.path(), Some(owner.uid()), Some(owner.gid())).unwrap();
-        let mut command = Command::new(program);
-        command
-            .arg(folder.path().join("pgbouncer.ini"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        if rustix::process::geteuid().is_root() {
-            command.uid(owner.uid()).gid(owner.gid());
-        }
-        let child = command.spawn().expect("PgBouncer starts");
-        wait_until("PgBouncer listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
-        Some(Self { child, folder, port })
-    }
-
-    fn dsn(&self, dbname: &str) -> String {
-        format!("host=127.0.0.1 port={} dbname={dbname} user=postgres", self.port)
-    }
-
-    fn socket_dsn(&self, dbname: &str) -> String {
-        format!("host={} port={} dbname={dbname} user=postgres", self.folder.path().display(), self.port)
-    }
-}
-
-impl Drop for Bouncer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use crate::support::{bouncer::Bouncer, pg};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn limits_and_read_only_hold_in_transaction_mode_and_nothing_stays_behind() {

@@ -22,8 +22,8 @@ begin
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
     where v_from is null and n.nspname = {schema}
-      and (c.relname = any(array[{ours}])
-        or c.relname = any(array[{adoptable}])
+      and (c.relname = any(array[{ours}]::text[])
+        or c.relname = any(array[{adoptable}]::text[])
           and (c.relkind <> 'r' or exists (
             select from pg_inherits i where c.oid in (i.inhrelid, i.inhparent))))
   loop
@@ -34,7 +34,7 @@ begin
     select format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid))
     from pg_proc p
     join pg_namespace n on n.oid = p.pronamespace
-    where n.nspname = {schema} and p.proname = any(array[{functions}])
+    where n.nspname = {schema} and p.proname = any(array[{functions}]::text[])
   loop
     if not {replace} then
       raise exception 'function % is not queuetop''s but has a name it needs', v_name;

@@ -2,13 +2,18 @@
 //!
 //! It must not change anything, and must not decide what an answer means for a migration: `plan` does.
 
-use tokio_postgres::Client;
+use std::time::Duration;
+
+use tokio_postgres::{Client, SimpleQueryMessage};
 
 use super::files::{HISTORY_TABLE, created, quote_ident};
 use super::{MigrateError, Options};
 
 /// The oldest server that has everything the files use.
 const OLDEST_SERVER: i32 = 13_00_00;
+
+/// How long a session that is not pooled may take to answer.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The version installed in a schema; none where we are not installed.
 ///
@@ -35,19 +40,31 @@ pub async fn installed_schemas(client: &Client) -> Result<Vec<String>, tokio_pos
 }
 
 /// Whether two sessions share a server process between their statements: a pooler in transaction mode. It keeps no
-/// advisory lock, so two migrations at once would not be safe through it. `second` is best opened through the same address.
+/// advisory lock, so two migrations at once would not be safe through it. `second` is to be opened as `first` was.
 ///
 /// # Errors
 /// When a session ends meanwhile.
 pub async fn is_pooled(first: &Client, second: &Client) -> Result<bool, tokio_postgres::Error> {
-    let pid = "select pg_catalog.pg_backend_pid()";
-    let before: i32 = first.query_one(pid, &[]).await?.get(0);
-    // While the second one holds a server process, the first one cannot get the same.
+    let before = process(first).await?;
     second.batch_execute("begin").await?;
-    let held: i32 = second.query_one(pid, &[]).await?.get(0);
-    let after: i32 = first.query_one(pid, &[]).await?.get(0);
+    let held = process(second).await?;
+    // While the second one holds a server process, the first one cannot get the same; if there is none left for it, it waits.
+    let moved = held == before
+        || match tokio::time::timeout(PATIENCE, process(first)).await {
+            Ok(after) => after? != before,
+            Err(_) => true,
+        };
     second.batch_execute("rollback").await?;
-    Ok(held == before || after != before)
+    Ok(moved)
+}
+
+/// The server process that answers. Asked without a prepared statement, which a pooler could mix up.
+async fn process(client: &Client) -> Result<Option<String>, tokio_postgres::Error> {
+    let answer = client.simple_query("select pg_catalog.pg_backend_pid()").await?;
+    Ok(answer.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    }))
 }
 
 pub(super) async fn check_server(client: &Client) -> Result<(), MigrateError> {

@@ -23,7 +23,7 @@ pub use files::{HISTORY_TABLE, latest_version, quote_ident, quote_literal};
 use files::{Names, migrations};
 pub use inspect::{installed_schemas, installed_version, is_pooled};
 pub use plan::{Adopted, Plan};
-pub use print::print;
+pub use print::{print, print_for};
 use transaction::InTransaction;
 
 /// Tries when a table's lock is not to be had in time.

@@ -6,16 +6,30 @@
 use std::fmt::Write as _;
 
 use refinery_core::traits::r#async::AsyncMigrate;
+use tokio_postgres::Client;
 
 use super::files::{Names, created, latest_version, migrations, quote_literal};
 use super::plan::{adoptable, exclusive};
 use super::transaction::InTransaction;
-use super::{MigrateError, Options};
+use super::{MigrateError, Options, inspect};
 
 /// Goes before everything else; its tokens are in curly brackets.
 const GUARD: &str = include_str!("guard.sql");
 /// The present moment as refinery writes it: RFC 3339.
 const NOW: &str = "to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')";
+
+/// The SQL that brings a database from where it is to this program's version.
+///
+/// # Errors
+/// When a name cannot be used, the database cannot be asked, or it is newer than this program.
+pub async fn print_for(client: &Client, options: &Options) -> Result<String, MigrateError> {
+    let role_prefix = Some(inspect::role_prefix(client, options).await?);
+    let installed = inspect::installed_version(client, &options.schema).await?;
+    if let Some(version) = installed.filter(|version| *version > latest_version()) {
+        return Err(MigrateError::Newer { schema: options.schema.clone(), version, ours: latest_version() });
+    }
+    print(&Options { role_prefix, ..options.clone() }, installed)
+}
 
 /// SQL that brings a schema from a version (none: not installed) to this program's, in one transaction.
 ///
