@@ -7,13 +7,14 @@
 -- at a time, taken by a try-lock. A reader adds totals and the deltas that are still there; both are in one snapshot, so the sum is
 -- exact at any moment, whoever folds meanwhile.
 --
--- Time is kept in slots of one second since 1970 (`time_slot`). A queued job has the slot of its run_at, a running one
--- that of its lease_until; that is how ready and scheduled, running and expired are told apart without the table.
+-- Time is kept in slots of one second. A queued job has the slot of its run_at, a running one that of its lease_until; that
+-- is how ready and scheduled, running and expired are told apart without the table: a job is due from the second in which
+-- its run_at lies, and a lease has lapsed when the second of its end is over.
 
--- The second a moment lies in. Infinities (and no moment at all: a lease that is missing has run out) have slots of their own.
-create function {schema}.time_slot(moment timestamptz) returns bigint
+-- The second a moment lies in. A lease without an end has run out.
+create function {schema}.time_slot(moment timestamptz) returns timestamptz
 language sql stable parallel safe as $queuetop$
-  select pg_catalog.floor(least(greatest(coalesce(pg_catalog.date_part('epoch', moment), '-Infinity'), -1e15), 1e15))::bigint
+  select coalesce(pg_catalog.date_trunc('second', moment), '-infinity')
 $queuetop$;
 
 -- What one statement changed. Deleted when folded.
@@ -24,7 +25,7 @@ create table {schema}.counter_deltas (
   status text,                                          -- queued, running, completed, dead, replayed; null: an event only
   attempts integer not null default 0,
   max_attempts integer not null default 0,
-  slot bigint not null default 0,
+  slot timestamptz not null default '-infinity',
   n integer not null default 0,                         -- how many rows more (or fewer) have this state now
   event text,                                           -- what happened, see `counter_deltas.event` below
   events integer not null default 0,                    -- how many times
@@ -54,7 +55,7 @@ create table {schema}.job_counts (
 create table {schema}.job_slots (
   queue text not null,
   status text not null,
-  slot bigint not null,
+  slot timestamptz not null,
   n bigint not null,
   primary key (queue, status, slot)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
@@ -74,9 +75,9 @@ create table {schema}.queue_counters (
   fenced bigint not null default 0,                     -- results of a worker that no longer owned the job
   dead_rows bigint not null default 0,
   replayed_rows bigint not null default 0,
-  due bigint not null default 0,                        -- queued jobs with attempts left whose slot is below counter_fold.mark
-  lapsed bigint not null default 0,                     -- running jobs whose slot is
-  first_slot bigint,                                    -- the first of the queue's queued slots, as folded; null: there is none
+  due bigint not null default 0,                        -- queued jobs with attempts left whose slot is below the mark
+  lapsed bigint not null default 0,                     -- running jobs whose slot is below the second before it
+  first_slot timestamptz,                               -- the first of the queue's queued slots, as folded; null: there is none
   since timestamptz not null default clock_timestamp(),
   touched_at timestamptz not null default clock_timestamp()
 ) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
@@ -107,7 +108,7 @@ create table {schema}.history_minutes (minute timestamptz primary key);
 create table {schema}.counter_fold (
   only_row boolean primary key default true check (only_row),
   floor bigint not null default 0,                      -- every delta below this transaction is folded
-  mark bigint not null default -2000000000000000,      -- slots below it are in queue_counters.due and .lapsed
+  mark timestamptz not null default '-infinity',        -- slots below it are in queue_counters.due, those below the second before in .lapsed
   folded_at timestamptz,
   sampled_minute timestamptz,
   suspect boolean not null default false                -- the counts may be off until recount_counters() has run
@@ -126,10 +127,12 @@ $queuetop$;
 create sequence {schema}.fold_clock minvalue 0 start 0;
 select setval(format('%I.fold_clock', {schema_literal}), 0);
 
--- Handler durations in half powers of two of a millisecond: bucket b holds 2^(b/2) to 2^((b+1)/2) ms, bucket 0 all below.
-create function {schema}.duration_bucket(took interval) returns smallint
+-- Handler durations in half powers of two of a millisecond: bucket b holds 2^(b/2) to 2^((b+1)/2) ms, bucket 0 all below,
+-- bucket 63 all above and what is no number. 2 * log2(1000 * seconds) = 2 / ln(2) * ln(seconds) + 2 * log2(1000).
+create function {schema}.duration_bucket(began timestamptz, ended timestamptz) returns smallint
 language sql stable parallel safe as $queuetop$
-  select least(pg_catalog.floor(2 * pg_catalog.ln(greatest(pg_catalog.date_part('epoch', took) * 1000, 1)) / pg_catalog.ln(2)::float8), 63)::smallint
+  select greatest(least(pg_catalog.floor(2.885390081777927::float8 * pg_catalog.ln(greatest(
+    pg_catalog.date_part('epoch', ended) - pg_catalog.date_part('epoch', began), 0.001)) + 19.931568569324174), 63), 0)::smallint
 $queuetop$;
 
 -- The triggers end with a look at notify_clock, which V7 brings: a second trigger would cost more than the look. The clock
@@ -142,9 +145,8 @@ begin
   insert into {schema}.counter_deltas (at, queue, status, attempts, max_attempts, slot, n, event, events)
   select v_at, queue, status, attempts, max_attempts, slot, count(*),
          case when status = 'queued' then 'enqueued' end, case when status = 'queued' then count(*) else 0 end
-  from (select queue, status,
-               attempts, max_attempts,
-               case status when 'queued' then {schema}.time_slot(run_at) else {schema}.time_slot(lease_until) + 1 end as slot
+  from (select queue, status, attempts, max_attempts,
+               {schema}.time_slot(case when status = 'queued' then run_at else lease_until end) as slot
         from new_jobs where status in ('queued', 'running')) as rows
   group by queue, status, attempts, max_attempts, slot;
   if abs(date_part('epoch', v_at) * 1000 + 30000
@@ -161,9 +163,8 @@ declare
 begin
   insert into {schema}.counter_deltas (at, queue, status, attempts, max_attempts, slot, n)
   select v_at, queue, status, attempts, max_attempts, slot, -count(*)
-  from (select queue, status,
-               attempts, max_attempts,
-               case status when 'queued' then {schema}.time_slot(run_at) else {schema}.time_slot(lease_until) + 1 end as slot
+  from (select queue, status, attempts, max_attempts,
+               {schema}.time_slot(case when status = 'queued' then run_at else lease_until end) as slot
         from old_jobs where status in ('queued', 'running')) as rows
   group by queue, status, attempts, max_attempts, slot;
   if abs(date_part('epoch', v_at) * 1000 + 30000
@@ -183,21 +184,15 @@ begin
   select v_at, queue, status, attempts, max_attempts, slot, bucket, sum(n),
          case status when 'queued' then 'moved' when 'completed' then 'completed' end,
          case status when 'queued' then -sum(n) when 'completed' then sum(n) else 0 end
-  from (select queue, status,
-               case when status = 'completed' then 0 else attempts end as attempts,
-               case when status = 'completed' then 0 else max_attempts end as max_attempts,
-               case status when 'queued' then {schema}.time_slot(run_at)
-                           when 'running' then {schema}.time_slot(lease_until) + 1 else 0 end as slot,
-               case when status = 'completed' then {schema}.duration_bucket(completed_at - claimed_at) end as bucket,
+  from (select queue, status, attempts, max_attempts,
+               {schema}.time_slot(case when status = 'queued' then run_at else lease_until end) as slot,
+               case when status = 'completed' and claimed_at <= completed_at then {schema}.duration_bucket(claimed_at, completed_at) end as bucket,
                -1 as n
         from old_jobs
         union all
-        select queue, status,
-               case when status = 'completed' then 0 else attempts end,
-               case when status = 'completed' then 0 else max_attempts end,
-               case status when 'queued' then {schema}.time_slot(run_at)
-                           when 'running' then {schema}.time_slot(lease_until) + 1 else 0 end,
-               case when status = 'completed' then {schema}.duration_bucket(completed_at - claimed_at) end,
+        select queue, status, attempts, max_attempts,
+               {schema}.time_slot(case when status = 'queued' then run_at else lease_until end),
+               case when status = 'completed' and claimed_at <= completed_at then {schema}.duration_bucket(claimed_at, completed_at) end,
                1
         from new_jobs) as rows
   group by queue, status, attempts, max_attempts, slot, bucket

@@ -16,10 +16,10 @@ $queuetop$;
 
 -- Folds at most p_limit deltas; true when more are waiting. The caller holds the row of counter_fold and is in READ
 -- COMMITTED: every statement must see what the fold before it left.
-create function {schema}.fold_deltas(p_mark bigint, p_limit integer) returns boolean
+create function {schema}.fold_deltas(p_mark timestamptz, p_limit integer) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $queuetop$
 declare
-  v_mark bigint := {schema}.time_slot(clock_timestamp()) + 1;
+  v_mark timestamptz := {schema}.time_slot(clock_timestamp()) + interval '1 second';
   v_taken bigint;
   v_floor bigint := {schema}.counter_floor();
   v_emptied boolean;
@@ -59,9 +59,12 @@ begin
            coalesce(sum(n) filter (where status = 'running'), 0) as lapsed
     from (
       select queue, status, case when v_mark >= p_mark then n else -n end as n from {schema}.job_slots
-      where slot >= least(p_mark, v_mark) and slot < greatest(p_mark, v_mark)
+      where slot >= least(p_mark, v_mark) - interval '1 second' and slot < greatest(p_mark, v_mark)
+        and case when status = 'queued' then slot >= least(p_mark, v_mark)
+                 else slot < greatest(p_mark, v_mark) - interval '1 second' end
       union all
-      select queue, status, n from slots where slot < v_mark
+      select queue, status, n from slots
+      where slot < case when status = 'queued' then v_mark else v_mark - interval '1 second' end
     ) as parts
     group by queue
   ), counts as (
@@ -209,7 +212,7 @@ create function {schema}.recount_counters() returns table (queue text, figure te
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $queuetop$
 #variable_conflict use_column
 declare
-  v_mark bigint := {schema}.time_slot(clock_timestamp()) + 1;
+  v_mark timestamptz := {schema}.time_slot(clock_timestamp()) + interval '1 second';
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'recount_counters() needs READ COMMITTED, this transaction is %', upper(current_setting('transaction_isolation'))
@@ -223,11 +226,11 @@ begin
   ), real as materialized (
     select queue, status, attempts, max_attempts, slot, count(*) as n
     from (select queue, status, attempts, max_attempts,
-                 case status when 'queued' then {schema}.time_slot(run_at) else {schema}.time_slot(lease_until) + 1 end as slot
+                 {schema}.time_slot(case when status = 'queued' then run_at else lease_until end) as slot
           from {schema}.jobs where status in ('queued', 'running')) as rows
     group by queue, status, attempts, max_attempts, slot
     union all
-    select queue, case when replayed_at is null then 'dead' else 'replayed' end, 0, 0, 0, count(*)
+    select queue, case when replayed_at is null then 'dead' else 'replayed' end, 0, 0, '-infinity', count(*)
     from {schema}.dead_letter_jobs group by 1, 2
   ), wanted as materialized ( -- what must be folded so that it and the waiting deltas make the truth
     select queue, status, attempts, max_attempts, slot, sum(n) as n
@@ -248,7 +251,7 @@ begin
                from wanted group by queue) as d using (queue)
     left join (select queue, min(slot) filter (where status = 'queued' and n > 0) as first_slot,
                       sum(n) filter (where status = 'queued' and slot < v_mark) as due,
-                      sum(n) filter (where status = 'running' and slot < v_mark) as lapsed
+                      sum(n) filter (where status = 'running' and slot < v_mark - interval '1 second') as lapsed
                from wanted_slots group by queue) as s using (queue)
   ), put_counts as (
     insert into {schema}.job_counts as c select * from wanted_counts
@@ -272,7 +275,7 @@ begin
     select queue, status as figure, sum(n)::bigint as n from {schema}.job_counts group by queue, status
     union all -- due and lapsed by the present second, which is not that of the last fold
     select queue, case status when 'queued' then 'due' else 'lapsed' end, sum(n)::bigint from {schema}.job_slots
-    where slot < v_mark group by queue, status
+    where slot < case when status = 'queued' then v_mark else v_mark - interval '1 second' end group by queue, status
     union all select queue, 'dead', dead_rows from {schema}.queue_counters
     union all select queue, 'replayed', replayed_rows from {schema}.queue_counters
   ), right_ones as (

@@ -1,7 +1,7 @@
 -- Every way in which the counters differ from the tables; no row when all is right.
 with live as (
   select queue, status, attempts, max_attempts,
-         case status when 'queued' then time_slot(run_at) else time_slot(lease_until) + 1 end as slot
+         time_slot(case when status = 'queued' then run_at else lease_until end) as slot
   from jobs where status in ('queued', 'running')
 ), counted as (
   select queue, status, attempts, max_attempts, sum(n) as n from (
@@ -33,7 +33,7 @@ with live as (
 ), due as (
   select queue, coalesce(sum(n) filter (where status = 'queued'), 0) as due,
          coalesce(sum(n) filter (where status = 'running'), 0) as lapsed
-  from job_slots, counter_fold where slot < mark group by queue
+  from job_slots, counter_fold where slot < case status when 'queued' then mark else mark - interval '1 second' end group by queue
 ), minutes as (
   select queue, sum(enqueued) as enqueued, sum(claimed) as claimed, sum(claims) as claims, sum(completed) as completed,
          sum(retried) as retried, sum(expired) as expired, sum(dead) as dead, sum(fenced) as fenced

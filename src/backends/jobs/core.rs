@@ -88,7 +88,7 @@ pub(super) fn by_attempts(row: &Row) -> Result<Vec<(i32, u64)>, DbError> {
 fn queue(jobs: &Jobs, row: &Row, name: String, doubted: bool) -> Result<QueueStats, DbError> {
     let number = |column: &str| count(row, column).map(|n| known(n, doubted));
     let ready = count(row, "ready")?;
-    let oldest = get::<Option<i64>>(row, "oldest_slot")?.filter(|_| ready > 0).map(slot_time);
+    let oldest = get::<Option<Time>>(row, "oldest_slot")?.filter(|_| ready > 0);
     let totals = Totals {
         enqueued: count(row, "enqueued")?,
         claimed: count(row, "claimed")?,
@@ -115,14 +115,4 @@ fn queue(jobs: &Jobs, row: &Row, name: String, doubted: bool) -> Result<QueueSta
 
 fn known<T>(value: T, doubted: bool) -> Reading<T> {
     if doubted { Reading::About(value) } else { Reading::Exact(value) }
-}
-
-/// The beginning of a slot (`time_slot` in the migrations): seconds since 1970, with two ends for the infinities.
-fn slot_time(slot: i64) -> Time {
-    const END: i64 = 1_000_000_000_000_000;
-    match slot {
-        slot if slot <= -END => Time::NegInfinity,
-        slot if slot >= END => Time::Infinity,
-        slot => Time::At(slot.saturating_mul(1_000_000)),
-    }
 }

@@ -13,7 +13,7 @@ with clock as materialized (
   select d.queue, d.status, case when d.status in ('queued', 'running') then d.attempts else 0 end as attempts, d.max_attempts,
          d.n, d.event, d.events, d.again, d.slot,
          d.status = 'queued' and d.attempts < d.max_attempts as claimable,
-         d.slot <= (select slot from clock) as due
+         case when d.status = 'queued' then d.slot <= (select slot from clock) else d.slot < (select slot from clock) end as due
   from {schema}.counter_deltas d
   where d.txid >= (select floor from clock) and (d.event is null or d.event not in ('suspect', 'emptied'))
 ), waiting_sums as materialized (
@@ -82,7 +82,10 @@ with clock as materialized (
   group by queue
 ), passed as ( -- slots that the clock went over since the last fold
   select queue, sum(n) filter (where status = 'queued') as due, sum(n) filter (where status = 'running') as lapsed
-  from {schema}.job_slots where slot >= (select mark from clock) and slot <= (select slot from clock) group by queue
+  from {schema}.job_slots
+  where slot >= (select mark - interval '1 second' from clock) and slot <= (select slot from clock)
+    and case when status = 'queued' then slot >= (select mark from clock) else slot < (select slot from clock) end
+  group by queue
 ), paused as (
   {paused}
 ), queues as (

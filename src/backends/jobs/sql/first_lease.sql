@@ -1,7 +1,6 @@
 -- Where the first lease ends, by the counters, or earlier: a search that begins there does not walk over the index entries of
 -- leases that are over, which pile up while something holds vacuum back.
-select coalesce(case when min(slot) < -100000000000 then '-infinity'::timestamptz
-                     else to_timestamp(least(min(slot) - 1, 253402300799)) end, '-infinity')
+select coalesce(min(slot), '-infinity')
 from (
   select (select s.slot from {schema}.job_slots s
           where s.queue = q.queue and s.status = 'running' and s.n > 0 order by s.slot limit 1) as slot
