@@ -1,5 +1,7 @@
 //! Arguments in, exit status out: hands over to a command and prints what went wrong, after the terminal is restored.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -12,7 +14,7 @@ fn main() -> ExitCode {
     match start(cli) {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
-            eprintln!("queuetop: {}", error.report());
+            commands::tell::note(error.report());
             ExitCode::from(error.status())
         }
     }

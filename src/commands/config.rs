@@ -2,8 +2,9 @@
 
 use crate::args::ConfigArgs;
 use crate::config::{self, Overrides, Source};
+use crate::text::Safe;
 
-use super::CommandError;
+use super::{CommandError, tell};
 
 /// Prints the default file, or where the settings come from.
 ///
@@ -11,19 +12,20 @@ use super::CommandError;
 /// When the settings in force are wrong.
 pub fn run(args: &ConfigArgs) -> Result<u8, CommandError> {
     if args.print_default {
-        print!("{}", config::DEFAULT_FILE);
+        tell::out(config::DEFAULT_FILE)?;
         return Ok(0);
     }
     let overrides = Overrides { file: args.config.clone(), ..Overrides::default() };
     let (_, source) = config::load(&overrides, &|name| std::env::var(name).ok())
         .map_err(|error| CommandError::Usage(error.to_string()))?;
-    match source {
-        Source::File(path) => println!("settings file: {}", path.display()),
+    let place = match source {
+        Source::File(path) => format!("settings file: {}", path.display()),
         Source::Defaults { looked_at: Some(path) } => {
-            println!("no settings file: the defaults hold. It would be read from {}", path.display());
+            format!("no settings file: the defaults hold. It would be read from {}", path.display())
         }
-        Source::Defaults { looked_at: None } => println!("no settings file and no home folder: the defaults hold"),
-    }
-    println!("`queuetop config --print-default` prints a file with every setting");
+        Source::Defaults { looked_at: None } => "no settings file and no home folder: the defaults hold".to_owned(),
+    };
+    let place = Safe::full(&place);
+    tell::out(format_args!("{place}\n`queuetop config --print-default` prints a file with every setting\n"))?;
     Ok(0)
 }

@@ -1,14 +1,12 @@
 //! `queuetop migrate`: installs or upgrades the `jobs` queue's SQL, says what it would do, or prints the SQL.
 
-use std::io::{ErrorKind, Write as _};
-
 use crate::args::MigrateArgs;
 use crate::db::{Connector, DbError, Purpose, Session};
 use crate::engine::migrate::{self, MigrateError, Options, Report};
 use crate::text::Safe;
 
-use super::CommandError;
 use super::dashboard::connector;
+use super::{CommandError, tell};
 
 /// Runs `queuetop migrate`.
 ///
@@ -18,32 +16,25 @@ pub async fn run(args: MigrateArgs) -> Result<u8, CommandError> {
     let options =
         Options { schema: args.schema, role_prefix: args.role_prefix, replace_functions: args.replace_functions };
     if args.print && args.dsn.is_none() {
-        return say(&migrate::print(&options, None).map_err(|error| failed(&error))?);
+        tell::out(migrate::print(&options, None).map_err(|error| failed(&error))?)?;
+        return Ok(0);
     }
     let connector = connector(args.dsn.as_deref())?;
     let mut session = connect(&connector).await?;
     refuse_pooled(&connector, &mut session).await?;
     if args.print {
-        return say(&migrate::print_for(session.driver(), &options).await.map_err(|error| failed(&error))?);
+        tell::out(migrate::print_for(session.driver(), &options).await.map_err(|error| failed(&error))?)?;
+        return Ok(0);
     }
     if args.dry_run {
         let plan = migrate::plan(session.driver(), &options).await.map_err(|error| failed(&error))?;
         let lines: Vec<String> = Safe::lines(&plan.to_string()).map(String::from).collect();
-        return say(&format!("{}\n", lines.join("\n")));
+        tell::out(format_args!("{}\n", lines.join("\n")))?;
+        return Ok(0);
     }
     let report = migrate::run(session.driver(), &options).await.map_err(|error| failed(&error))?;
-    tell(&report, &options, &connector);
+    say(&report, &options, &connector)?;
     Ok(0)
-}
-
-/// Writes to standard output. Whoever reads it may have read enough: `--print | head` is no failure.
-fn say(text: &str) -> Result<u8, CommandError> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(CommandError::Failed(format!("standard output: {error}")))
-        }
-        _ => Ok(0),
-    }
 }
 
 async fn connect(connector: &Connector) -> Result<Session, CommandError> {
@@ -62,22 +53,19 @@ async fn refuse_pooled(connector: &Connector, session: &mut Session) -> Result<(
     Ok(())
 }
 
-fn tell(report: &Report, options: &Options, connector: &Connector) {
-    let place = Safe::full(&format!("{}, schema {}", connector.target(), options.schema));
+fn say(report: &Report, options: &Options, connector: &Connector) -> Result<(), CommandError> {
     for warning in &report.warnings {
-        eprintln!("queuetop: {}", Safe::full(warning));
+        tell::note(Safe::full(warning));
     }
     for index in &report.indexes {
-        println!("built index {}", Safe::full(index));
+        tell::out(format_args!("built index {}\n", Safe::full(index)))?;
     }
     for name in &report.applied {
-        println!("applied {}", Safe::full(name));
+        tell::out(format_args!("applied {}\n", Safe::full(name)))?;
     }
-    if report.applied.is_empty() {
-        println!("{place}: nothing to do, version {}", report.version);
-    } else {
-        println!("{place}: now at version {}", report.version);
-    }
+    let place = Safe::full(&format!("{}, schema {}", connector.target(), options.schema));
+    let what = if report.applied.is_empty() { "nothing to do, version" } else { "now at version" };
+    tell::out(format_args!("{place}: {what} {}\n", report.version))
 }
 
 fn failed(error: &MigrateError) -> CommandError {

@@ -10,9 +10,10 @@ use crate::backends;
 use crate::db::{Backoff, Connector, DbError, Purpose, Session};
 use crate::engine::sweep::{Sweep, Swept};
 use crate::model::BackendKind;
+use crate::text::Safe;
 
-use super::CommandError;
 use super::dashboard::connector;
+use super::{CommandError, tell};
 
 /// Runs `queuetop reaper`. Without `--once` it goes on until a signal ends it, over any cut of the connection.
 ///
@@ -33,7 +34,7 @@ pub async fn run(args: ReaperArgs) -> Result<u8, CommandError> {
         keep_history: args.keep_history,
     };
     // The first round shows whether this role may do it at all.
-    tell(sweep.run(&session).await.map_err(failed)?);
+    say(sweep.run(&session).await.map_err(failed)?)?;
     if args.once {
         return Ok(0);
     }
@@ -60,10 +61,12 @@ async fn rounds(connector: Arc<Connector>, session: Session, sweep: Sweep, every
         match round(&connector, &mut session, &sweep).await {
             Ok(swept) => {
                 backoff.reset();
-                tell(swept);
+                if say(swept).is_err() {
+                    return;
+                }
             }
             Err(error) => {
-                eprintln!("queuetop: {error}");
+                tell::note(Safe::full(&error.to_string()));
                 tokio::time::sleep(backoff.after_failure(began.elapsed(), fastrand::f64())).await;
             }
         }
@@ -92,13 +95,13 @@ async fn until_a_signal(rounds: impl Future<Output = ()>) -> Result<u8, CommandE
 }
 
 /// One line for a round that did something; a quiet round says nothing.
-fn tell(swept: Swept) {
+fn say(swept: Swept) -> Result<(), CommandError> {
     if swept == Swept::default() {
-        return;
+        return Ok(());
     }
     let Swept { requeued, dead, completed_removed, dead_removed, history_removed } = swept;
-    println!(
+    tell::out(format_args!(
         "requeued {requeued}, dead-lettered {dead}; removed {completed_removed} completed, {dead_removed} dead letters, \
-         {history_removed} history rows"
-    );
+         {history_removed} history rows\n"
+    ))
 }

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use color_eyre::config::HookBuilder;
 
+use super::super::tell;
 use super::terminal::ScreenFlag;
 
 /// Reports of panics that happened while the screen was up.
@@ -29,7 +30,7 @@ impl Crash {
             if screen.is_up() {
                 reports.lock().unwrap_or_else(PoisonError::into_inner).push(report);
             } else {
-                eprintln!("{report}");
+                tell::plain(&report);
             }
         }));
         Ok(crash)

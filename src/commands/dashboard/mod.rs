@@ -32,7 +32,7 @@ use crate::theme::Theme;
 use self::crash::Crash;
 use self::effects::Effects;
 use self::terminal::Screen;
-use super::CommandError;
+use super::{CommandError, tell};
 
 /// A database that says no within this time is reported without touching the terminal; after it the screen comes up.
 const BEFORE_SCREEN: Duration = Duration::from_millis(25);
@@ -75,10 +75,10 @@ pub async fn run(args: DashboardArgs, crash: &Crash) -> Result<u8, CommandError>
 pub fn connector(dsn: Option<&str>) -> Result<Arc<Connector>, CommandError> {
     let info = ConnInfo::resolve(dsn, &Env::of_process()).map_err(|error| CommandError::Usage(error.to_string()))?;
     for warning in &info.warnings {
-        eprintln!("queuetop: {warning}");
+        tell::note(Safe::full(warning));
     }
     if info.password_on_command_line() {
-        eprintln!("queuetop: the password on the command line can be seen by everybody on this machine; use ~/.pgpass");
+        tell::note("the password on the command line can be seen by everybody on this machine; use ~/.pgpass");
     }
     Ok(Arc::new(Connector::new(info, SqlLog::default())))
 }
@@ -104,7 +104,7 @@ pub async fn show(plan: Plan, crash: &Crash) -> Result<u8, CommandError> {
     let ended = with_screen(&plan, detect, first, &mut app, crash).await;
     let reports = crash.take();
     for report in &reports {
-        eprintln!("{report}");
+        tell::plain(report);
     }
     if let Some(reason) = app.refused() {
         return Err(CommandError::Failed(reason.to_owned()));

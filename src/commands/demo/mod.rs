@@ -19,8 +19,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::timeout;
 
 use super::dashboard::{self, Plan, crash::Crash, terminal};
-use super::snapshot::{print, take, to_json};
-use super::{CommandError, load_settings, log};
+use super::snapshot::{take, to_json};
+use super::{CommandError, load_settings, log, tell};
 use crate::args::DemoArgs;
 
 pub use start::{Demo, DemoError, DemoOptions};
@@ -72,7 +72,7 @@ enum Started {
 
 /// Starts the demo; a signal meanwhile undoes what was begun.
 async fn start(options: DemoOptions, signals: &mut Signals) -> Result<Started, CommandError> {
-    let mut say = |line: &str| eprintln!("queuetop: {line}");
+    let mut say = |line: &str| tell::note(line);
     let mut starting = pin!(Demo::start(options, &mut say));
     tokio::select! {
         demo = &mut starting => Ok(Started::Demo(Box::new(demo.map_err(failed)?))),
@@ -97,7 +97,7 @@ fn failed(error: DemoError) -> CommandError {
 async fn headless(demo: &Demo, run_for: Duration, signals: &mut Signals) -> Result<u8, CommandError> {
     let status = timeout(run_for, signals.next()).await.unwrap_or(0);
     let connector = demo.connector().map_err(failed)?;
-    print(&to_json(&take(&connector, None).await?)?)?;
+    tell::out(to_json(&take(&connector, None).await?)?)?;
     Ok(status)
 }
 

@@ -4,12 +4,10 @@ mod json;
 mod table;
 mod take;
 
-use std::io::{self, Write};
-
 use crate::args::{SnapshotArgs, SnapshotFormat};
 
-use super::CommandError;
 use super::dashboard::connector;
+use super::{CommandError, tell};
 
 pub use json::to_json;
 pub use take::{Taken, take};
@@ -25,15 +23,6 @@ pub async fn run(args: SnapshotArgs) -> Result<u8, CommandError> {
         SnapshotFormat::Json => to_json(&taken)?,
         SnapshotFormat::Table => table::to_table(&taken),
     };
-    print(&text)
-}
-
-/// Writes to standard output; a reader that went away is no failure.
-pub(super) fn print(text: &str) -> Result<u8, CommandError> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(CommandError::Failed(format!("cannot write to standard output: {error}")))
-        }
-        _ => Ok(0),
-    }
+    tell::out(text)?;
+    Ok(0)
 }

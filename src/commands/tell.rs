@@ -1,0 +1,32 @@
+//! Plain output: notes to standard error, results to standard output. Nobody may be there to read: that is no failure and
+//! never a panic. Everything else that prints goes through here; a lint keeps it so.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use super::CommandError;
+
+/// A line to standard error, after the program's name.
+pub fn note(text: impl Display) {
+    plain(format_args!("queuetop: {text}"));
+}
+
+/// A line to standard error as it is.
+pub fn plain(text: impl Display) {
+    // A terminal that is gone cannot be told.
+    let _gone = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Text to standard output; a reader that went away (`| head`) is no failure.
+///
+/// # Errors
+/// When it cannot be written for another reason, such as a full disk.
+pub fn out(text: impl Display) -> Result<(), CommandError> {
+    let mut stdout = io::stdout().lock();
+    match write!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(CommandError::Failed(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
