@@ -13,7 +13,7 @@ use crate::model::{QueueStats, Reading};
 /// More queues than this are not looked for.
 const MOST_QUEUES: i32 = 500;
 /// About so many rows are read for one frame.
-const MOST_ROWS: i32 = 10_000;
+const MOST_ROWS: i32 = 4_000;
 
 /// Reads what the tables tell within the limits. Without the indexes of leases and claims, or without the right to read,
 /// nothing is known, and nothing is asked but the time.

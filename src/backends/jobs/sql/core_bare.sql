@@ -29,7 +29,7 @@ with recursive clock as materialized (
   select p.queue, (
     select j.priority from {schema}.jobs j where j.queue = p.queue and j.status = 'queued' and j.priority < p.priority
     order by j.priority desc limit 1), p.step + 1
-  from priorities p where p.priority is not null and p.step < 20
+  from priorities p where p.priority is not null and p.step < 10
 ), oldest_of_cut as (
   select p.queue, min(o.run_at) as run_at
   from priorities p
@@ -37,7 +37,7 @@ with recursive clock as materialized (
     select r.run_at from (
       select j.run_at, j.attempts, j.max_attempts from {schema}.jobs j
       where j.queue = p.queue and j.status = 'queued' and j.priority = p.priority
-      order by j.run_at limit 50) as r
+      order by j.run_at limit 10) as r
     where r.attempts < r.max_attempts and r.run_at <= (select at from clock)) as o
   group by p.queue
 ), live as (
