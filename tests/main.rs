@@ -54,6 +54,8 @@ mod sql_enqueue;
 #[cfg(test)]
 mod sql_hostile;
 #[cfg(test)]
+mod sql_model;
+#[cfg(test)]
 mod sql_operator;
 #[cfg(test)]
 mod sql_plain;
