@@ -16,6 +16,8 @@ mod dashboard;
 #[cfg(test)]
 mod db;
 #[cfg(test)]
+mod demo;
+#[cfg(test)]
 mod engine;
 #[cfg(test)]
 mod layers;

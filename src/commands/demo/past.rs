@@ -16,7 +16,7 @@ const LIMITS: Limits = Limits::within(Duration::from_secs(20));
 const JOBS: [(&str, u32, i32, (i32, i32)); 6] = [
     ("emails", 7, 8, (-30, 0)),
     ("reports", 40, 5, (20, 2_700)),
-    ("webhooks", 60, 4, (-600, -60)),
+    ("webhooks", 150, 4, (-300, -60)),
     ("thumbnails", 12, 6, (-500, -60)),
     ("invoices", 90, 8, (-840, 0)),
     ("newsletter", 12, 3, (-2_400, -2_000)),

@@ -11,7 +11,7 @@ declare
 begin
   -- The dependency of webhooks has been down for a while: attempt after attempt fails.
   for v_attempt in 1..4 loop
-    for v_job in select * from public.claim_jobs('webhooks', v_worker, case v_attempt when 4 then 20 else 200 end) loop
+    for v_job in select * from public.claim_jobs('webhooks', v_worker, case v_attempt when 4 then 60 else 200 end) loop
       v_error := case floor(random() * 10)
         when 0 then 'TLS handshake with "hooks-' || ceil(random() * 8) || '.example.net" failed: unexpected end of file'
         when 1 then 'TLS handshake with "hooks-' || ceil(random() * 8) || '.example.net" failed: unexpected end of file'
@@ -54,7 +54,7 @@ end $$;
 
 -- Back in time, later attempts after earlier ones.
 update public.job_failures
-set ended_at = now() - (6 - least(attempt, 5)) * interval '150 seconds' + random() * interval '140 seconds';
+set ended_at = now() - (6 - least(attempt, 5)) * interval '50 seconds' + random() * interval '45 seconds';
 update public.job_failures set began_at = ended_at - (0.2 + 3 * random()) * interval '1 second';
 update public.dead_letter_jobs d
 set failed_at = f.at, original_created_at = f.at - (5 + 15 * random()) * interval '1 minute'
@@ -74,7 +74,7 @@ on conflict do nothing;
 
 with minutes as (
   select m, date_trunc('minute', now()) - m * interval '1 minute' as minute,
-         m <= 11 as down -- since then the dependency of webhooks does not answer
+         m <= 4 as down -- since then the dependency of webhooks does not answer
   from generate_series(1, 45) m
 ), inflow (queue, a_minute) as (
   values ('emails', 480.0), ('reports', 72.0), ('webhooks', 120.0), ('thumbnails', 90.0), ('invoices', 96.0), ('newsletter', 0.4)
@@ -88,13 +88,13 @@ select minute, queue, round(came), round(done + again), ceil((done + again) / 3)
        round(died), ready, scheduled, running
 from (
   select h.*,
-    case queue when 'newsletter' then 0 when 'webhooks' then came * case when down then 0.3 else 0.98 end
+    case queue when 'newsletter' then 0 when 'webhooks' then came * case when down then 0.35 else 0.98 end
       when 'invoices' then came * 0.97 else came end as done,
-    case queue when 'webhooks' then came * case when down then 2.1 else 0.02 end else came * 0.02 end as again,
-    case queue when 'webhooks' then came * case when down and m < 11 then 0.18 else 0.01 end when 'emails' then floor(random() * 1.3) else 0 end as died,
+    case queue when 'webhooks' then came * case when down then 0.9 else 0.02 end else came * 0.02 end as again,
+    case queue when 'webhooks' then came * case when down and m < 4 then 0.18 else 0.01 end when 'emails' then floor(random() * 1.3) else 0 end as died,
     case queue when 'invoices' then 90 - m when 'newsletter' then 12 when 'emails' then floor(random() * 4)
       when 'reports' then floor(random() * 12) else floor(random() * 3) end as ready,
-    case queue when 'reports' then 30 + floor(random() * 10) when 'webhooks' then case when down then 20 else 1 end else 0 end as scheduled,
+    case queue when 'reports' then 30 + floor(random() * 10) when 'webhooks' then case when down then 40 else 1 end else 0 end as scheduled,
     case queue when 'emails' then 3 when 'reports' then 3 when 'webhooks' then 2 when 'thumbnails' then 4 when 'invoices' then 1 else 0 end as running
   from happened h
 ) as story;

@@ -115,6 +115,7 @@ impl Demo {
         self.stop.cancel();
         let ended = async { while self.tasks.join_next().await.is_some() {} };
         if timeout(ENDING, ended).await.is_err() {
+            tracing::warn!(parts = self.tasks.len(), "parts of the demo's workload did not end in time");
             self.tasks.shutdown().await;
         }
         let server = self.server;
