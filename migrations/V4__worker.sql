@@ -71,7 +71,6 @@ declare
   v_left integer := p_batch;
   v_want integer;
   v_ids uuid[];
-  v_step uuid[];
   v_top integer := 2147483647; -- priorities above this one hold nothing due any more
   v_priority integer;
   v_due boolean;
@@ -88,7 +87,7 @@ begin
   while v_left > 0 loop
     v_want := least(v_left, 100);
     v_ids := '{}';
-    while cardinality(v_ids) < v_want loop
+    loop
       if v_walked < 100 then
         -- The first entry of a priority has its earliest run_at: nothing due there, nothing to read.
         select j.priority, j.run_at <= now() into v_priority, v_due
@@ -98,22 +97,28 @@ begin
         order by j.priority desc, j.run_at
         limit 1;
         exit when not found;
-        v_step := case when v_due then array(
-          select due.id
-          from (
-            select j.id
-            from {schema}.jobs j
-            where j.queue = p_queue and j.status = 'queued' and j.attempts < j.max_attempts
-              and j.priority = v_priority and j.run_at <= now()
-            order by j.run_at, j.created_at
-            limit 100
-            for update skip locked
-          ) due
-          limit v_want - cardinality(v_ids)
-        ) else '{}' end;
+        v_walked := v_walked + 1;
+        if v_due then
+          v_ids := v_ids || array(
+            select due.id
+            from (
+              select j.id
+              from {schema}.jobs j
+              where j.queue = p_queue and j.status = 'queued' and j.attempts < j.max_attempts
+                and j.priority = v_priority and j.run_at <= now()
+              order by j.run_at, j.created_at
+              limit 100
+              for update skip locked
+            ) due
+            limit v_want - cardinality(v_ids)
+          );
+          -- Full: the same priority may hold more. Otherwise go on below it.
+          exit when cardinality(v_ids) >= v_want;
+        end if;
+        exit when v_priority = -2147483648;
+        v_top := v_priority - 1;
       else
-        v_priority := null;
-        v_step := array(
+        v_ids := v_ids || array(
           select due.id
           from (
             select j.id
@@ -126,13 +131,8 @@ begin
           ) due
           limit v_want - cardinality(v_ids)
         );
+        exit;
       end if;
-      v_ids := v_ids || v_step;
-      -- Full: the same priority may hold more. Otherwise go on below it.
-      exit when cardinality(v_ids) >= v_want or v_priority is null;
-      exit when v_priority = -2147483648;
-      v_top := v_priority - 1;
-      v_walked := v_walked + 1;
     end loop;
     exit when v_ids = '{}';
 

@@ -26,6 +26,8 @@ mod migrate;
 #[cfg(test)]
 mod migrate_adopt;
 #[cfg(test)]
+mod migrate_command;
+#[cfg(test)]
 mod migrate_print;
 #[cfg(test)]
 mod overlays;
