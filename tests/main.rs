@@ -20,6 +20,8 @@ mod demo;
 #[cfg(test)]
 mod engine;
 #[cfg(test)]
+mod examples;
+#[cfg(test)]
 mod layers;
 #[cfg(test)]
 mod migrate;
