@@ -1,5 +1,6 @@
 //! The reference worker on a real PostgreSQL.
 
+mod chaos;
 mod ends;
 mod leases;
 mod setup;
