@@ -14,7 +14,7 @@ $queuetop$;
 
 -- A new job for each dead letter, with a key of its own so that it can be made only once, and with
 -- its first ancestor in replay_of. The dead letter stays and points to it. By force it is made again,
--- with the key of the second, third … replay.
+-- with the key of the second, third ... replay.
 create function {schema}.operator_replay(
   p_targets jsonb, p_reason text default null, p_force boolean default false
 )

@@ -7,7 +7,7 @@
 -- * Times come from the database (now()), never from a caller's clock.
 -- * Bad arguments are an error that names the argument (SQLSTATE 22023); an error text is data and
 --   never makes a call fail: it is cut to 8,000 letters.
--- * Argument names that are also column names (job_id, attempt, error) are copied to v_… first, and a
+-- * Argument names that are also column names (job_id, attempt, error) are copied to v_... first, and a
 --   column wins where the two meet: `f.job_id = job_id` would otherwise be true for every row.
 
 create function {schema}.check_between(p_name text, p_value integer, p_low integer, p_high integer)

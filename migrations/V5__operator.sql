@@ -52,7 +52,7 @@ declare
     array['id', 'status', 'attempts', 'locked_by', 'run_at', 'priority', 'lease_until'];
 begin
   if p_targets is null or jsonb_typeof(p_targets) <> 'array' then
-    raise exception 'p_targets must be an array of objects like {"id": …}' using errcode = '22023';
+    raise exception 'p_targets must be an array of objects like {"id": ...}' using errcode = '22023';
   elsif jsonb_array_length(p_targets) > 10000 then
     raise exception 'p_targets has % targets, at most 10000 go in one call', jsonb_array_length(p_targets)
       using errcode = '22023';

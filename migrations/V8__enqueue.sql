@@ -69,8 +69,8 @@ begin
 end
 $queuetop$;
 
--- Many jobs: [{"queue": …, "payload": …, "priority": …, "run_at": …, "max_attempts": …,
--- "idempotency_key": …}, …], all but queue and payload optional with the defaults of enqueue_job. The
+-- Many jobs: [{"queue": ..., "payload": ..., "priority": ..., "run_at": ..., "max_attempts": ...,
+-- "idempotency_key": ...}, ...], all but queue and payload optional with the defaults of enqueue_job. The
 -- answer has one row for each, by its place from 1. All or none: one that is not right is named, and
 -- nothing is enqueued.
 create function {schema}.enqueue_jobs(p_jobs jsonb)
@@ -129,7 +129,7 @@ declare
     array['queue', 'payload', 'priority', 'run_at', 'max_attempts', 'idempotency_key'];
 begin
   if p_jobs is null or jsonb_typeof(p_jobs) <> 'array' then
-    raise exception 'p_jobs must be an array of objects like {"queue": …, "payload": …}' using errcode = '22023';
+    raise exception 'p_jobs must be an array of objects like {"queue": ..., "payload": ...}' using errcode = '22023';
   elsif jsonb_array_length(p_jobs) > 10000 then
     raise exception 'p_jobs has % jobs, at most 10000 go in one call', jsonb_array_length(p_jobs)
       using errcode = '22023';
