@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::db::DbError;
 use crate::model::Time;
 
 /// A job under our lease.
@@ -49,6 +50,12 @@ impl ClaimedJob {
     pub fn effect_id(&self) -> Uuid {
         self.replay_of.unwrap_or(self.id)
     }
+
+    /// True when a failure of this attempt ends in the dead letters.
+    #[must_use]
+    pub fn is_last_attempt(&self) -> bool {
+        self.attempt >= self.max_attempts
+    }
 }
 
 /// Why a job was not done.
@@ -71,20 +78,55 @@ pub enum AttemptEnd {
     Retried,
     /// It is in the dead letters.
     Dead,
-    /// Somebody took the job from us; what the handler said counts for nothing.
+    /// The job is not ours any more; what the handler said counts for nothing. After a cut it may also mean that the queue
+    /// had been told already and only its answer was lost.
     Lost,
     /// The queue could not be told. The lease runs out, and the job is tried again.
     Untold,
 }
 
+/// Something that happened to a worker or to one of its jobs.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// There is a session. `poll_only` says why the database's notifications do not arrive, where they do not.
+    Connected {
+        /// Why only polling tells of new jobs.
+        poll_only: Option<&'a str>,
+    },
+    /// The session is gone, or none came about; the worker tries again.
+    Disconnected(&'a DbError),
+    /// The database refused a call; the worker goes on.
+    Refused {
+        /// Which call.
+        call: &'static str,
+        /// Why.
+        error: &'a DbError,
+    },
+    /// Somebody else has the job, or may have it by now; its handler is asked to stop.
+    LeaseLost {
+        /// The job.
+        job: Uuid,
+        /// Which attempt.
+        attempt: i32,
+    },
+}
+
 /// What to do with a job.
 pub trait Handler: Send + Sync + 'static {
-    /// Does the job. `stop` is cancelled when the job is lost and when the worker stops: then whatever is still possible
-    /// should be left undone. Two seconds later the future is dropped where it stands.
+    /// Does the job. `stop` is cancelled when the job is lost and when the worker's grace time is over: then whatever is
+    /// still possible should be left undone. [`Settings::cut_after`] later the future is dropped where it stands. A panic
+    /// counts as [`JobError::Retry`].
+    ///
+    /// [`Settings::cut_after`]: super::Settings::cut_after
     fn handle(&self, job: ClaimedJob, stop: CancellationToken) -> BoxFuture<'_, Result<(), JobError>>;
 
     /// Told when it is settled how an attempt ended, for statistics. Must not block.
     fn ended(&self, job: Uuid, attempt: i32, end: AttemptEnd) {
         let _ = (job, attempt, end);
+    }
+
+    /// Told what else happens, for logs and statistics. Must not block.
+    fn happened(&self, event: Event<'_>) {
+        let _ = event;
     }
 }

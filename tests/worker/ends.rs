@@ -102,3 +102,67 @@ async fn what_nobody_mends_by_waiting_is_said_at_once() {
     let error = worker.run(CancellationToken::new()).await.expect_err("no such database");
     assert_eq!(error.class, Class::NoDatabase);
 }
+
+#[tokio::test]
+async fn errors_of_any_length_and_letters_are_taken() {
+    let database = pg::database().await;
+    let client = database.client().await;
+    let long = "😀\u{202e}\t".repeat(50_000);
+    let sql = "select id from enqueue_job('q', jsonb_build_object('do', 'fail', 'say', $1::text), p_max_attempts => 1)";
+    let job: Uuid = one(&client, sql, &[&long]).await;
+    let record = Record::default();
+    let worker = AtWork::start(&database.dsn(), settings("q"), &record);
+    until("it is dead", async || record.has(&Event::Ended(job, 1, AttemptEnd::Dead))).await;
+    let kept: String = one(&client, "select last_error from dead_letter_jobs where id = $1", &[&job]).await;
+    assert!(long.starts_with(&kept) && kept.chars().count() == 8000);
+    worker.stop().await;
+}
+
+#[tokio::test]
+async fn an_encoding_that_lacks_a_letter_does_not_keep_a_job_running() {
+    let database = pg::bare_database().await;
+    let name = format!("{}_latin", database.name());
+    let admin = database.client().await;
+    let sql = format!("create database {name} template template0 encoding 'LATIN1' locale 'C'");
+    admin.batch_execute(&sql).await.expect("a database of Latin letters");
+    let dsn = pg::server().dsn(&name);
+    let mut client = pg::connect(&dsn).await;
+    let options = queuetop::engine::migrate::Options::default();
+    queuetop::engine::migrate::run(&mut client, &options).await.expect("installed");
+    let job = ask(&client, "q", "fail", 1).await;
+    let record = Record::default();
+    let worker = AtWork::start(&dsn, settings("q"), &record);
+    until("it is dead", async || record.has(&Event::Ended(job, 1, AttemptEnd::Dead))).await;
+    let error: String = one(&client, "select last_error from dead_letter_jobs where id = $1", &[&job]).await;
+    assert_eq!(error, "attempt 1 failed\\u{fffd}");
+    worker.stop().await;
+    admin.batch_execute(&format!("drop database {name} with (force)")).await.expect("removed");
+}
+
+#[tokio::test]
+async fn endless_handlers_are_failures_where_there_is_a_limit() {
+    let database = pg::database().await;
+    let client = database.client().await;
+    let job = ask(&client, "q", "deaf", 1).await;
+    let record = Record::default();
+    let limit = Some(Duration::from_millis(200));
+    let worker = AtWork::start(&database.dsn(), Settings { attempt_limit: limit, ..settings("q") }, &record);
+    until("it is dead", async || record.has(&Event::Ended(job, 1, AttemptEnd::Dead))).await;
+    let error: String = one(&client, "select last_error from dead_letter_jobs where id = $1", &[&job]).await;
+    assert_eq!(error, "took longer than 200ms");
+    worker.stop().await;
+}
+
+#[tokio::test]
+async fn a_retry_waits_as_long_as_the_settings_say() {
+    let database = pg::database().await;
+    let client = database.client().await;
+    let job = ask(&client, "q", "fail", 8).await;
+    let record = Record::default();
+    let slow = Settings { retry: queuetop::worker::RetryDelay::default(), ..settings("q") };
+    let worker = AtWork::start(&database.dsn(), slow, &record);
+    until("it failed", async || record.has(&Event::Ended(job, 1, AttemptEnd::Retried))).await;
+    let sql = "select run_at - updated_at between interval '60 seconds' and interval '75 seconds' from jobs";
+    assert!(one::<bool>(&client, sql, &[]).await, "a minute, and up to a quarter more");
+    worker.stop().await;
+}

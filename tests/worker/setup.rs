@@ -12,10 +12,12 @@ use uuid::Uuid;
 
 use crate::support::LIMIT;
 
-/// What a job's payload asks of the handler: `{"do": "finish" | "fail" | "never" | "panic" | "wait" | "deaf"}`.
+/// What a job's payload asks of the handler: `{"do": "finish" | "fail" | "never" | "panic" | "wait" | "deaf"}`; `say` is
+/// the error.
 #[derive(Debug, serde::Deserialize)]
 struct Payload {
     r#do: String,
+    say: Option<String>,
 }
 
 /// What happened so far; clones share it.
@@ -28,6 +30,11 @@ pub(super) struct Record {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Event {
+    /// True: the database's notifications arrive.
+    Connected(bool),
+    Disconnected,
+    Refused(String),
+    LeaseLost(Uuid, i32),
     Began(Uuid, i32),
     /// The handler was asked to stop.
     Stopped(Uuid, i32),
@@ -47,6 +54,11 @@ impl Record {
         self.all().contains(event)
     }
 
+    /// How often it happened.
+    pub(super) fn count(&self, event: &Event) -> usize {
+        self.all().iter().filter(|had| *had == event).count()
+    }
+
     /// How many have begun and not ended.
     pub(super) fn open(&self) -> usize {
         let all = self.all();
@@ -64,8 +76,12 @@ impl Handler for Record {
     fn handle(&self, job: ClaimedJob, stop: CancellationToken) -> BoxFuture<'_, Result<(), JobError>> {
         Box::pin(async move {
             self.push(Event::Began(job.id, job.attempt));
-            match job.json::<Payload>()?.r#do.as_str() {
-                "fail" => Err(JobError::Retry(format!("attempt {} failed\0", job.attempt))),
+            let payload: Payload = job.json()?;
+            match payload.r#do.as_str() {
+                "fail" => {
+                    let error = payload.say.unwrap_or_else(|| format!("attempt {} failed\0", job.attempt));
+                    Err(JobError::Retry(error))
+                }
                 "never" => Err(JobError::Permanent("no such customer".to_owned())),
                 "panic" => panic!("out of cheese"),
                 "wait" => {
@@ -89,6 +105,16 @@ impl Handler for Record {
     fn ended(&self, job: Uuid, attempt: i32, end: AttemptEnd) {
         self.push(Event::Ended(job, attempt, end));
     }
+
+    fn happened(&self, event: queuetop::worker::Event<'_>) {
+        use queuetop::worker::Event as Told;
+        self.push(match event {
+            Told::Connected { poll_only } => Event::Connected(poll_only.is_none()),
+            Told::Disconnected(_) => Event::Disconnected,
+            Told::Refused { call, error } => Event::Refused(format!("{call}: {error}")),
+            Told::LeaseLost { job, attempt } => Event::LeaseLost(job, attempt),
+        });
+    }
 }
 
 /// Small times, so that tests are quick; short enough delays that retries show.
@@ -98,13 +124,16 @@ pub(super) fn settings(queue: &str) -> Settings {
         concurrency: 3,
         poll: Duration::from_millis(20),
         grace: Duration::from_millis(50),
+        cut_after: Duration::from_millis(300),
         retry: RetryDelay { base: Duration::from_millis(1), cap: Duration::from_millis(1), jitter: 0.0 },
         ..Settings::new(queue)
     }
 }
 
 pub(super) fn connector(dsn: &str) -> Arc<Connector> {
-    let info = ConnInfo::resolve(Some(dsn), &Env::of_process()).expect("a good DSN");
+    let mut env = Env::of_process();
+    env.vars.clear();
+    let info = ConnInfo::resolve(Some(dsn), &env).expect("a good DSN");
     Arc::new(Connector::new(info, SqlLog::default()))
 }
 
@@ -127,6 +156,12 @@ impl AtWork {
         self.stop.cancel();
         let ended = tokio::time::timeout(LIMIT, self.task).await.expect("it ends").expect("it does not panic");
         ended.expect("it ends well");
+    }
+
+    /// Sudden death.
+    pub(super) async fn kill(self) {
+        self.task.abort();
+        assert!(self.task.await.is_err_and(|error| error.is_cancelled()), "it was alive");
     }
 }
 
