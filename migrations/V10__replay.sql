@@ -28,7 +28,7 @@ declare
   v_chosen uuid[];
   v_locked uuid[];
   v_looked jsonb;
-  v_made jsonb;
+  v_made uuid[];
 begin
   if exists (select from {schema}.operator_targets(p_targets) t where t.seen <> '{}') then
     raise exception 'p_targets of a replay hold only the id of a dead letter' using errcode = '22023';
@@ -76,29 +76,31 @@ begin
     from wanted w
     order by w.queue, w.key
     on conflict (queue, idempotency_key) where idempotency_key is not null do nothing
-    returning j as job
+    returning j.id, j.queue, j.idempotency_key
   ), noted as (
     update {schema}.dead_letter_jobs d
-    set replayed_at = now(), replayed_job_id = (m.job).id, replays = d.replays + 1
+    set replayed_at = now(), replayed_job_id = m.id, replays = d.replays + 1
     from wanted w
-    join made m on (m.job).queue = w.queue and (m.job).idempotency_key = w.key
+    join made m on m.queue = w.queue and m.idempotency_key = w.key
     where d.id = w.id
-    returning d.id, {schema}.job_record(m.job) as job, {schema}.dead_letter_record(d) as dead
+    returning d.id
   )
-  select jsonb_object_agg(n.id, jsonb_build_object('job', n.job, 'dead', n.dead)) into v_made from noted n;
+  select array_agg(n.id) into v_made from noted n;
 
   -- What could not be made has its key taken by a job that somebody made by hand.
   select coalesce(jsonb_agg(case
     when l.value ->> 'outcome' is not null then l.value
-    when v_made -> (l.value ->> 'id') is null then l.value || jsonb_build_object(
+    when d.id is null then l.value || jsonb_build_object(
       'outcome', 'refused', 'detail', 'another job has the idempotency key of this replay')
     else l.value || jsonb_build_object(
-      'outcome', 'done', 'after', v_made -> (l.value ->> 'id') -> 'dead',
-      'made', v_made -> (l.value ->> 'id') -> 'job',
-      'detail', 'replayed as job ' || (v_made -> (l.value ->> 'id') -> 'job' ->> 'id'))
+      'outcome', 'done', 'after', {schema}.dead_letter_record(d), 'made', {schema}.job_record(j),
+      'detail', 'replayed as job ' || j.id)
     end order by l.ordinality), '[]')
   into v_looked
-  from jsonb_array_elements(v_looked) with ordinality l;
+  from jsonb_array_elements(v_looked) with ordinality l
+  left join unnest(v_made) m (id) on m.id = (l.value ->> 'id')::uuid
+  left join {schema}.dead_letter_jobs d on d.id = m.id
+  left join {schema}.jobs j on j.id = d.replayed_job_id;
   return query select * from {schema}.operator_finish(
     'replay', v_looked, p_reason, jsonb_build_object('force', v_force));
 end

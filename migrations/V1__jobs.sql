@@ -112,7 +112,7 @@ create index if not exists jobs_claimable_idx
 
 -- The exhausted rows, for the reaper. Normally empty, so it costs writers one comparison.
 create index if not exists jobs_exhausted_idx
-  on {schema}.jobs (id)
+  on {schema}.jobs (run_at)
   where status = 'queued' and attempts >= max_attempts;
 
 -- For pruning by age: the new entries always go to the right edge, the cheapest place of a B-tree.

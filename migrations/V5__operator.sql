@@ -41,7 +41,7 @@ $queuetop$;
 -- Checks p_targets and takes it apart. Whatever is wrong is named by its place.
 create function {schema}.operator_targets(p_targets jsonb)
 returns table (ordinal integer, id uuid, seen jsonb)
-language plpgsql stable
+language plpgsql stable rows 20 -- few: rows are to be looked up by id, never joined to the whole table
 as $queuetop$
 #variable_conflict use_column
 declare
