@@ -2,6 +2,7 @@
 
 mod acting;
 mod endings;
+mod hang_up;
 mod refusals;
 mod server;
 

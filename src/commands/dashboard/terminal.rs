@@ -1,6 +1,6 @@
 //! The terminal: entered once, left exactly once, on every way out. Also the clipboard and suspending.
 
-use std::io::{self, IsTerminal, Write, stdin, stdout};
+use std::io::{self, IsTerminal, Stdout, Write, stdin, stdout};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -80,12 +80,31 @@ impl Drop for Screen {
     }
 }
 
+/// Standard output whose failures nobody hears of. When the terminal is gone the watch on it ends the program; until then,
+/// and in the destructors of libraries, a failed write must be neither an error nor a panic.
+pub struct Deaf(Stdout);
+
+impl Write for Deaf {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Ok(written) if written > 0 => Ok(written),
+            _ => Ok(bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let _gone = self.0.flush();
+        Ok(())
+    }
+}
+
 /// A terminal to draw on. Nothing is asked of it: nobody may be there to answer.
 ///
 /// # Errors
 /// When its size cannot be read.
-pub fn canvas() -> io::Result<Terminal<CrosstermBackend<io::Stdout>>> {
-    Terminal::new(CrosstermBackend::new(stdout()))
+pub fn canvas() -> io::Result<Terminal<CrosstermBackend<Deaf>>> {
+    Terminal::new(CrosstermBackend::new(Deaf(stdout())))
 }
 
 /// Whether keys can be read and frames be written.
