@@ -270,3 +270,11 @@ fn the_interval_is_changed_by_key_within_bounds() {
     let last = rig.keys("----------").pop();
     assert_eq!(last, Some(Effect::SetInterval(Duration::from_mins(1))));
 }
+
+#[test]
+fn a_filter_puts_the_cursor_on_the_first_row_that_is_left() {
+    let mut rig = Rig::connected();
+    rig.keys("/invo");
+    rig.press(KeyCode::Enter);
+    assert_eq!(rig.app.world.queue.as_ref().map(|queue| queue.name.as_str()), Some("invoices"));
+}

@@ -144,6 +144,14 @@ impl App {
             Answer::Filter(text) => {
                 self.overlay = None;
                 self.world.filter.clone_from(&text);
+                if self.view == View::Overview {
+                    // The row under the cursor may be hidden now: begin at the top of what is left.
+                    let ctx = self.world.ctx(true);
+                    if let Some(table) = self.overview.first_mut() {
+                        table.on_command(Command::Top, &ctx);
+                    }
+                    self.follow_cursor();
+                }
                 if self.view == View::Jobs {
                     let filter = JobFilter { text: (!text.is_empty()).then_some(text), ..self.jobs.filter().clone() };
                     return self.show_jobs(filter);
