@@ -77,7 +77,7 @@ pub(super) fn keeps_growing(history: &History, queue: &QueueId, now: Time) -> bo
         && (0..3).all(|part| {
             let to = now.minus(third * part);
             let part = Recent::between(history, queue, to.minus(third), to);
-            part.known >= third / 2 && part.net() > 0
+            part.known >= third / 3 && part.net() > 0
         })
 }
 
