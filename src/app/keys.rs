@@ -5,7 +5,7 @@ use std::time::Duration;
 use crossterm::event::{KeyEvent, KeyEventKind};
 
 use crate::keymap::{self, Command, Key, Scope};
-use crate::model::{Action, JobFilter, StateFilter};
+use crate::model::{Action, Job, JobFilter};
 use crate::msg::Effect;
 use crate::panes::{Ask, Pane, TimeStyle};
 
@@ -91,13 +91,12 @@ impl App {
 
     /// What the focused pane does with a command; what is the same for every job is done here.
     fn pane_command(&mut self, command: Command) -> Effects {
+        if let Some(action) = action_of(command) {
+            return self.ask_to_act(action);
+        }
         let ctx = self.world.ctx(true);
         let job = self.focused().current_job(&ctx).cloned();
         match (command, job) {
-            (Command::Requeue, _) => return self.ask_to_act(Action::Requeue { force: false }),
-            (Command::ForceRequeue, _) => return self.ask_to_act(Action::Requeue { force: true }),
-            (Command::DeadLetter, _) => return self.ask_to_act(Action::DeadLetter { force: false }),
-            (Command::Reap, _) => return self.ask_to_act(Action::Reap),
             (Command::Inspect, Some(job)) => return self.perform(Ask::Inspect(job.at)),
             (Command::Copy, Some(job)) => return self.perform(Ask::Copy(job.at.id)),
             (Command::Mark, Some(job)) => {
@@ -188,7 +187,7 @@ impl App {
         Effects::new()
     }
 
-    fn toggle_mark(&mut self, job: crate::model::Job) {
+    fn toggle_mark(&mut self, job: Job) {
         if self.world.marks.remove(&job.at).is_none() {
             self.world.marks.insert(job.at.clone(), job);
         }
@@ -225,6 +224,17 @@ impl App {
     }
 }
 
+/// The action on jobs that a command asks for, in lists and in the detail alike.
+pub(super) fn action_of(command: Command) -> Option<Action> {
+    match command {
+        Command::Requeue => Some(Action::Requeue { force: false }),
+        Command::ForceRequeue => Some(Action::Requeue { force: true }),
+        Command::DeadLetter => Some(Action::DeadLetter { force: false }),
+        Command::Reap => Some(Action::Reap),
+        _ => None,
+    }
+}
+
 /// "1 job", "3 jobs".
 pub(super) fn count_of(jobs: usize) -> String {
     if jobs == 1 { "1 job".into() } else { format!("{jobs} jobs") }
@@ -235,13 +245,5 @@ fn next_times(times: TimeStyle) -> TimeStyle {
         TimeStyle::Relative => TimeStyle::Utc,
         TimeStyle::Utc => TimeStyle::Local,
         TimeStyle::Local => TimeStyle::Relative,
-    }
-}
-
-impl App {
-    /// Jobs of every live state in the queue under the cursor, for the first opening of the list.
-    #[must_use]
-    pub fn default_filter() -> JobFilter {
-        JobFilter { queue: None, state: StateFilter::Live, text: None }
     }
 }

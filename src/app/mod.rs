@@ -70,7 +70,6 @@ pub struct App {
     overlay: Option<Overlay>,
     notice: Option<Notice>,
     refused: Option<String>,
-    size: (u16, u16),
 }
 
 /// Notices stay this long, or until the next key.
@@ -94,7 +93,6 @@ impl App {
             overlay: None,
             notice: None,
             refused: None,
-            size: (80, 24),
         }
     }
 

@@ -15,6 +15,7 @@ use crate::overlays::results::Results;
 use crate::panes::Ctx;
 
 use super::act::fenced;
+use super::keys::action_of;
 
 /// An overlay.
 pub enum Overlay {
@@ -94,15 +95,14 @@ impl Overlay {
             },
             Self::Detail(open) => match command {
                 Some(Command::Back) => Answer::Close,
-                Some(Command::Requeue) => Answer::Act(Action::Requeue { force: false }),
-                Some(Command::ForceRequeue) => Answer::Act(Action::Requeue { force: true }),
-                Some(Command::DeadLetter) => Answer::Act(Action::DeadLetter { force: false }),
-                Some(Command::Reap) => Answer::Act(Action::Reap),
                 Some(Command::Copy) => Answer::Copy(open.at().id.clone()),
-                Some(command) => {
-                    open.on_command(command);
-                    Answer::Stay
-                }
+                Some(command) => action_of(command).map_or_else(
+                    || {
+                        open.on_command(command);
+                        Answer::Stay
+                    },
+                    Answer::Act,
+                ),
                 None => Answer::Stay,
             },
             Self::Help(open) => close_or(command, |command| open.on_command(command)),

@@ -16,7 +16,8 @@ impl App {
         match msg {
             Msg::Key(event) => return self.key(&event),
             Msg::Paste(text) => self.paste(&text),
-            Msg::Resized(columns, rows) => self.size = (columns, rows),
+            // The next frame asks for the size itself.
+            Msg::Resized(..) => {}
             Msg::Clock(mono) => self.tick(mono),
             Msg::Connecting { target, attempt } => self.connecting(target, attempt),
             Msg::Connected(facts) => self.world.server = Some(*facts),

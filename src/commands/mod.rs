@@ -11,6 +11,7 @@ pub mod tell;
 
 use crate::args::{Cli, Command, ScreenArgs};
 use crate::config::{self as settings, Overrides, Settings};
+use crate::db::Connector;
 use crate::text::Safe;
 
 /// How a command ends, besides well.
@@ -60,6 +61,12 @@ pub async fn run(cli: Cli, crash: &dashboard::crash::Crash) -> Result<u8, Comman
         Some(Command::Snapshot(args)) => snapshot::run(args).await,
         Some(Command::Demo(args)) => Box::pin(demo::run(args, crash)).await,
     }
+}
+
+/// What to say where no queue is found.
+fn nothing_there(connector: &Connector, schema: Option<&str>) -> String {
+    let place = schema.map(|schema| format!(" in schema {schema}")).unwrap_or_default();
+    format!("no queue found in {}{place}: `queuetop migrate` installs one", connector.target())
 }
 
 /// The settings with what the command line says.

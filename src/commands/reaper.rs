@@ -13,7 +13,7 @@ use crate::model::BackendKind;
 use crate::text::Safe;
 
 use super::dashboard::connector;
-use super::{CommandError, tell};
+use super::{CommandError, nothing_there, tell};
 
 /// Runs `queuetop reaper`. Without `--once` it goes on until a signal ends it, over any cut of the connection.
 ///
@@ -45,10 +45,8 @@ async fn schema(session: &Session, args: &ReaperArgs, connector: &Connector) -> 
     let wanted = args.target.schema.as_deref();
     let found = backends::all(session, wanted).await.map_err(|error| CommandError::Failed(error.to_string()))?;
     let jobs = found.iter().find(|backend| backend.kind() == BackendKind::Jobs);
-    jobs.map(|backend| backend.schema().to_owned()).ok_or_else(|| {
-        let target = connector.target();
-        CommandError::Failed(format!("no jobs queue found in {target}: `queuetop migrate` installs one"))
-    })
+    jobs.map(|backend| backend.schema().to_owned())
+        .ok_or_else(|| CommandError::Failed(nothing_there(connector, wanted)))
 }
 
 /// Round after round; a lost connection is made anew after growing pauses.

@@ -21,5 +21,5 @@ pub mod sweep;
 pub use detect::Installed;
 pub use event::Event;
 pub use live::{Backends, Detect, Live, LiveView};
-pub use poll::{Pace, Poll, Wake};
+pub use poll::{Pace, Poll, Wake, read_core};
 pub use push::Push;

@@ -91,21 +91,6 @@ impl<T> Reading<T> {
             Self::NotApplicable => Reading::NotApplicable,
         }
     }
-
-    /// The same value, known only from an earlier poll.
-    #[must_use]
-    pub fn into_stale(self) -> Self {
-        match self {
-            Self::Exact(v) | Self::AtLeast(v) | Self::About(v) | Self::Stale(v) => Self::Stale(v),
-            other => other,
-        }
-    }
-
-    /// An exact value, or unknown where there is none.
-    #[must_use]
-    pub fn exact_or_unknown(value: Option<T>) -> Self {
-        value.map_or(Self::Unknown, Self::Exact)
-    }
 }
 
 impl<T: Copy> Reading<T> {

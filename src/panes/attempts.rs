@@ -12,9 +12,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::parts::{dim_if_stale, inset, put, say};
-use super::{Ask, Ctx, Pane};
+use super::{Ctx, Pane};
 use crate::fmt::Figure;
-use crate::keymap::{Command, Scope};
 use crate::model::Reading;
 use crate::text::{self, Side};
 
@@ -160,14 +159,6 @@ impl Pane for Attempts {
             Some(_) => format!(" · next failure kills {}", Figure::words(&cliff)),
         };
         format!("ATTEMPTS  {}, live jobs{cliff}", ctx.followed())
-    }
-
-    fn scopes(&self) -> &'static [Scope] {
-        &[]
-    }
-
-    fn on_command(&mut self, _command: Command, _ctx: &Ctx<'_>) -> Option<Ask> {
-        None
     }
 
     fn render(&mut self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {

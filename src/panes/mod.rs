@@ -93,12 +93,16 @@ pub trait Pane {
     fn title(&self, ctx: &Ctx<'_>) -> String;
 
     /// Scopes of keys that count while this pane is focused, innermost first.
-    fn scopes(&self) -> &'static [Scope];
+    fn scopes(&self) -> &'static [Scope] {
+        &[]
+    }
 
     /// Answers a movement or a command of its own (sort, range marks, `Inspect` where a row is no job). `None`: nothing to
     /// ask. Acting on, marking, copying and inspecting the job under the cursor are done by the app for every pane alike,
     /// through [`Pane::current_job`].
-    fn on_command(&mut self, command: Command, ctx: &Ctx<'_>) -> Option<Ask>;
+    fn on_command(&mut self, _command: Command, _ctx: &Ctx<'_>) -> Option<Ask> {
+        None
+    }
 
     /// The job under the cursor, where rows are jobs.
     fn current_job<'a>(&'a self, _ctx: &Ctx<'a>) -> Option<&'a Job> {

@@ -12,9 +12,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::parts::{Line, Pick, Plot, RateLines, dim_if_stale, inset, put, say, spark};
-use super::{Ask, Ctx, Pane};
+use super::{Ctx, Pane};
 use crate::fmt::{self, Figure};
-use crate::keymap::{Command, Scope};
 use crate::model::{Rates, Reading};
 
 /// A name, and its rate now.
@@ -45,14 +44,6 @@ impl Pane for Throughput {
     fn title(&self, ctx: &Ctx<'_>) -> String {
         let range = fmt::span(i64::try_from(ctx.range.as_secs()).unwrap_or(i64::MAX));
         format!("THROUGHPUT  {}, jobs/s, {range}", ctx.followed())
-    }
-
-    fn scopes(&self) -> &'static [Scope] {
-        &[]
-    }
-
-    fn on_command(&mut self, _command: Command, _ctx: &Ctx<'_>) -> Option<Ask> {
-        None
     }
 
     fn render(&mut self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {

@@ -19,9 +19,12 @@ use crate::app::{App, Guards};
 use crate::args::DashboardArgs;
 use crate::backends;
 use crate::config::{Colour, Settings, Times};
-use crate::db::{Class, ConnInfo, Connector, DbError, Env, Limits, Purpose, Secret, Session, SqlLog, Statement};
+use crate::db::{
+    Class, ConnInfo, Connector, DbError, Env, Limits, Purpose, Secret, Session, SqlLog, Statement, Target,
+};
 use crate::engine::browse::Sessions;
-use crate::engine::{Installed, Live, Pace, Poll, Push, Wake, migrate};
+use crate::engine::migrate::{self, MigrateError};
+use crate::engine::{Installed, Live, Pace, Poll, Push, Wake};
 use crate::model::BackendKind;
 use crate::msg::Msg;
 use crate::panes::TimeStyle;
@@ -32,7 +35,7 @@ use crate::theme::Theme;
 use self::crash::Crash;
 use self::effects::Effects;
 use self::terminal::Screen;
-use super::{CommandError, tell};
+use super::{CommandError, nothing_there, tell};
 
 /// A database that says no within this time is reported without touching the terminal; after it the screen comes up.
 const BEFORE_SCREEN: Duration = Duration::from_millis(25);
@@ -141,12 +144,17 @@ async fn first_contact(connector: Arc<Connector>, schema: Option<String>) -> Res
         Err(error) if matches!(error.class, Class::StartingUp | Class::TooManyConnections) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
-    let found = backends::all(&session, schema.as_deref()).await?;
+    look(&session, &connector, schema.as_deref()).await
+}
+
+/// Whether there is something to show on a session.
+async fn look(session: &Session, connector: &Connector, schema: Option<&str>) -> Result<(), Refusal> {
+    let found = backends::all(session, schema).await?;
     if found.is_empty() {
-        return Err(Refusal::Unusable(nothing_there(&connector, schema.as_deref())));
+        return Err(Refusal::Unusable(nothing_there(connector, schema)));
     }
     for backend in found.iter().filter(|backend| backend.kind() == BackendKind::Jobs) {
-        refuse_newer(&session, backend.schema()).await?;
+        refuse_newer(session, backend.schema()).await?;
     }
     Ok(())
 }
@@ -162,28 +170,20 @@ async fn refuse_newer(session: &Session, schema: &str) -> Result<(), Refusal> {
     let version = rows.first().and_then(|row| row.try_get::<_, Option<i32>>(0).ok().flatten()).unwrap_or(0);
     let ours = migrate::latest_version();
     if version > ours {
-        let schema = Safe::new(schema);
-        return Err(Refusal::Unusable(format!(
-            "schema {schema} is at version {version}, this queuetop knows {ours}: use a newer queuetop"
-        )));
+        let newer = MigrateError::Newer { schema: schema.to_owned(), version, ours };
+        return Err(Refusal::Unusable(newer.to_string()));
     }
     Ok(())
 }
 
-fn nothing_there(connector: &Connector, schema: Option<&str>) -> String {
-    let place = schema.map(|schema| format!(" in schema {schema}")).unwrap_or_default();
-    format!("no queue found in {}{place}: `queuetop migrate` installs one", connector.target())
-}
-
 /// Asks for the password on the terminal, which is still the shell's, and tries once more.
 async fn ask_and_retry(plan: &Plan) -> Result<(), Refusal> {
-    let prompt = format!("Password for user {}: ", plan.connector.target().user);
-    let typed = tokio::task::spawn_blocking(move || rpassword::prompt_password(prompt)).await;
-    let Ok(Ok(password)) = typed else {
-        return Err(Refusal::PasswordNeeded);
+    let ask = |target: &Target| {
+        let prompt = format!("Password for user {}: ", Safe::new(&target.user));
+        rpassword::prompt_password(prompt).map(Secret::new)
     };
-    plan.connector.set_password(Secret::new(password));
-    first_contact(Arc::clone(&plan.connector), plan.schema.clone()).await
+    let session = plan.connector.connect_asking(Purpose::Read, ask).await?;
+    look(&session, &plan.connector, plan.schema.as_deref()).await
 }
 
 fn app(plan: &Plan) -> App {

@@ -1,12 +1,13 @@
 //! Takes one reading of everything, with rates: from the minutes that the database keeps, else from two readings.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::backends::{self, Backend, Core};
-use crate::db::{Connector, DbError, Purpose, Session};
-use crate::model::{BackendKind, Failures, History, Reading, Snapshot, Time};
+use crate::backends;
+use crate::db::{Connector, DbError, Purpose};
+use crate::engine::read_core;
+use crate::model::{BackendKind, History, Snapshot};
 
-use super::CommandError;
+use super::super::{CommandError, nothing_there};
 
 /// Rates come from minutes no older than this.
 const MINUTES: Duration = Duration::from_secs(150);
@@ -35,11 +36,7 @@ pub async fn take(connector: &Connector, schema: Option<&str>) -> Result<Taken, 
     let session = connector.connect(Purpose::Read).await.map_err(failed)?;
     let backends = backends::all(&session, schema).await.map_err(failed)?;
     if backends.is_empty() {
-        let place = schema.map(|schema| format!(" in schema {schema}")).unwrap_or_default();
-        let target = connector.target();
-        return Err(CommandError::Failed(format!(
-            "no queue found in {target}{place}: `queuetop migrate` installs one"
-        )));
+        return Err(CommandError::Failed(nothing_there(connector, schema)));
     }
     let mut history = History::default();
     for backend in &backends {
@@ -48,7 +45,7 @@ pub async fn take(connector: &Connector, schema: Option<&str>) -> Result<Taken, 
             history.preload(&queue, minutes);
         }
     }
-    let mut snapshot = read(&session, &backends).await.map_err(failed)?;
+    let mut snapshot = read_core(&session, &backends).await.map_err(failed)?;
     let known = |snapshot: &Snapshot| {
         snapshot.queues.iter().all(|q| history.rates_over(&q.id, snapshot.taken_at, MINUTES).enqueued.get().is_some())
     };
@@ -57,7 +54,7 @@ pub async fn take(connector: &Connector, schema: Option<&str>) -> Result<Taken, 
         history.record(&snapshot, LONGEST);
         tokio::time::sleep(BETWEEN).await;
         let first = snapshot;
-        snapshot = read(&session, &backends).await.map_err(failed)?;
+        snapshot = read_core(&session, &backends).await.map_err(failed)?;
         snapshot.cost += first.cost;
         history.record(&snapshot, LONGEST);
     }
@@ -67,39 +64,8 @@ pub async fn take(connector: &Connector, schema: Option<&str>) -> Result<Taken, 
             queue.rates = rates;
         }
     }
+    snapshot.queues.sort_by(|a, b| a.id.cmp(&b.id));
     let version = session.facts().version.clone();
     let server = format!("{} PostgreSQL {version}", connector.target());
     Ok(Taken { snapshot, server, backends: backends.iter().map(|b| b.kind()).collect() })
-}
-
-async fn read(session: &Session, backends: &[Box<dyn Backend>]) -> Result<Snapshot, DbError> {
-    let began = Instant::now();
-    let busy = session.busy();
-    let mut parts = Vec::new();
-    for backend in backends {
-        parts.push(backend.core(session).await?);
-    }
-    let cost = session.busy().saturating_sub(busy);
-    let cost = if cost.is_zero() { began.elapsed() } else { cost };
-    Ok(join(parts, cost))
-}
-
-fn join(parts: Vec<Core>, cost: Duration) -> Snapshot {
-    let mut whole = Snapshot {
-        taken_at: Time::NegInfinity,
-        queues: Vec::new(),
-        leases: Reading::Unknown,
-        failures: Failures::default(),
-        reaper_last: Reading::NotApplicable,
-        cost,
-    };
-    for part in parts {
-        whole.taken_at = whole.taken_at.max(part.taken_at);
-        whole.queues.extend(part.queues);
-        if part.reaper_last != Reading::NotApplicable {
-            whole.reaper_last = part.reaper_last;
-        }
-    }
-    whole.queues.sort_by(|a, b| a.id.cmp(&b.id));
-    whole
 }

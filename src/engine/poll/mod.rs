@@ -11,6 +11,7 @@ use std::{
 };
 
 use reading::Parts;
+pub use reading::read_core;
 use rhythm::FLOOR;
 pub use rhythm::Pace;
 use tokio::{

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::rhythm::{Pace, Part};
+use crate::backends::Backend;
 use crate::db::{DbError, Limits, Session, Statement};
 use crate::engine::live::Live;
 use crate::model::{Failures, Lease, Reading, Snapshot, Time};
@@ -53,7 +54,7 @@ impl Parts {
         let session = &live.session;
         let before = session.busy();
         let started = epoch.elapsed();
-        let core = read_core(live).await;
+        let core = read_core(session, &live.backends).await;
         self.core.read(started, session.busy().saturating_sub(before));
         let mut snapshot = core?;
         if epoch.elapsed() >= self.leases.due(pace) {
@@ -73,7 +74,12 @@ impl Parts {
     }
 }
 
-async fn read_core(live: &Live) -> Result<Snapshot, DbError> {
+/// The core numbers of all backends as one reading; the other parts are left unknown.
+///
+/// # Errors
+/// When one of them cannot be read.
+pub async fn read_core(session: &Session, backends: &[Box<dyn Backend>]) -> Result<Snapshot, DbError> {
+    let before = session.busy();
     let mut snapshot = Snapshot {
         taken_at: Time::NegInfinity,
         queues: Vec::new(),
@@ -82,17 +88,18 @@ async fn read_core(live: &Live) -> Result<Snapshot, DbError> {
         reaper_last: Reading::Unknown,
         cost: Duration::ZERO,
     };
-    for backend in live.backends.iter() {
-        let core = backend.core(&live.session).await?;
+    for backend in backends {
+        let core = backend.core(session).await?;
         snapshot.taken_at = snapshot.taken_at.max(core.taken_at);
         snapshot.queues.extend(core.queues);
         if snapshot.reaper_last.value().is_none() {
             snapshot.reaper_last = core.reaper_last;
         }
     }
-    if live.backends.is_empty() {
-        snapshot.taken_at = server_clock(&live.session).await?;
+    if backends.is_empty() {
+        snapshot.taken_at = server_clock(session).await?;
     }
+    snapshot.cost = session.busy().saturating_sub(before);
     Ok(snapshot)
 }
 
