@@ -92,6 +92,8 @@ pub enum Scope {
     Queues,
     /// The table of error signatures.
     Failures,
+    /// The table of workers.
+    Workers,
     /// The detail of one job.
     Detail,
     /// A confirmation.
@@ -180,6 +182,9 @@ pub const BINDINGS: &[Binding] = &[
     bind(Scope::Queues, &[Named(KeyCode::Enter)], Command::Inspect, "jobs", "open the jobs of the queue"),
     bind(Scope::Queues, &[Char('s')], Command::Sort, "sort", "sort the queues by the next column"),
     bind(Scope::Failures, &[Named(KeyCode::Enter)], Command::Inspect, "jobs", "open the jobs that failed like this"),
+    bind(Scope::Workers, &[Named(KeyCode::Enter)], Command::Inspect, "jobs", "open the jobs that the worker holds"),
+    bind(Scope::Workers, &[Char('s')], Command::Sort, "sort", "sort the workers by the next column"),
+    bind(Scope::Failures, &[Char('s')], Command::Sort, "sort", "sort the signatures by the next column"),
     bind(Scope::List, &[Char('k'), Named(KeyCode::Up)], Command::Up, "", "up"),
     bind(Scope::List, &[Char('j'), Named(KeyCode::Down)], Command::Down, "", "down"),
     bind(Scope::List, &[Ctrl('b'), Named(KeyCode::PageUp)], Command::PageUp, "", "one screen up"),
@@ -217,6 +222,8 @@ pub const BINDINGS: &[Binding] = &[
     bind(Scope::Global, &[Named(KeyCode::BackTab)], Command::PreviousPane, "", "pane before"),
     bind(Scope::Global, &[Char('1')], Command::View(1), "", "overview"),
     bind(Scope::Global, &[Char('2')], Command::View(2), "jobs", "jobs"),
+    bind(Scope::Global, &[Char('3')], Command::View(3), "workers", "leases and workers"),
+    bind(Scope::Global, &[Char('4')], Command::View(4), "dead", "failures and dead letters by error signature"),
     bind(
         Scope::Global,
         &[Char('a')],
@@ -276,6 +283,7 @@ pub fn markdown_table() -> String {
             Scope::Jobs => "jobs and leases",
             Scope::Queues => "queues",
             Scope::Failures => "failures",
+            Scope::Workers => "workers",
             Scope::Detail => "job detail",
             Scope::Confirm => "confirmation",
             Scope::Prompt => "text field",

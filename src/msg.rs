@@ -5,7 +5,8 @@ use std::time::Duration;
 use crossterm::event::KeyEvent;
 
 use crate::model::{
-    Action, ActionReport, Fence, JobDetail, JobRef, Page, PageRequest, Point, QueueId, ServerFacts, Snapshot,
+    Action, ActionReport, Fence, JobDetail, JobRef, Page, PageRequest, Panel, PanelKind, Point, QueueId, ServerFacts,
+    Snapshot,
 };
 
 /// A fact, told to `update`.
@@ -68,6 +69,15 @@ pub enum Msg {
         /// In plain words.
         reason: String,
     },
+    /// What a full view shows was read.
+    PanelRead(Box<Panel>),
+    /// It could not be read.
+    PanelFailed {
+        /// Which.
+        kind: PanelKind,
+        /// In plain words.
+        reason: String,
+    },
     /// A job was read; `None`: it is gone.
     DetailRead {
         /// Which.
@@ -112,6 +122,8 @@ pub enum Effect {
     SetInterval(Duration),
     /// Read a page of jobs.
     ReadPage(PageRequest),
+    /// Read what a full view shows.
+    ReadPanel(PanelKind),
     /// Read one job.
     ReadDetail(JobRef),
     /// Act, exactly on what was seen.

@@ -21,7 +21,8 @@ impl App {
             self.notify(format!("nothing to {}: no job under the cursor", action.verb()), false);
             return Effects::new();
         }
-        self.overlay = Some(Overlay::Confirm(Box::new(Confirm::new(action, jobs, self.place(), self.world.mono))));
+        let confirm = Confirm::new(action, jobs, self.place(), self.world.mono);
+        self.overlays.push(Overlay::Confirm(Box::new(confirm)));
         Effects::new()
     }
 
@@ -46,7 +47,7 @@ impl App {
 
     /// The open detail's job, else the marked jobs, else the one under the cursor, as they were seen.
     fn targets(&self) -> Vec<Job> {
-        if let Some(Overlay::Detail(open)) = &self.overlay {
+        if let Some(open) = self.detail() {
             return open.job().cloned().into_iter().collect();
         }
         if !self.world.marks.is_empty() {
@@ -67,7 +68,7 @@ impl App {
         let all = report.done() == report.asked.len();
         self.notify(results::one_line(&report, self.world.now()), all);
         if !all && report.asked.len() > 1 {
-            self.overlay = Some(Overlay::Results(Box::new(Results::new(report))));
+            self.overlays.push(Overlay::Results(Box::new(Results::new(report))));
         }
         self.world.marks.clear();
         self.reread()
@@ -90,7 +91,7 @@ impl App {
         if self.view == View::Jobs {
             effects.extend(self.jobs.refresh(&self.world.ctx(true)).map(Effect::ReadPage));
         }
-        if let Some(Overlay::Detail(open)) = &self.overlay {
+        if let Some(open) = self.detail() {
             effects.push(Effect::ReadDetail(open.at().clone()));
         }
         effects

@@ -32,12 +32,13 @@ impl App {
         header::verdict(self, verdict, buf);
         match (self.view, self.zoomed) {
             (View::Jobs, _) => titled(&mut self.jobs, &self.world, true, body, buf),
+            (View::Full(index), _) => titled(self.full[index].as_mut(), &self.world, true, body, buf),
             (View::Overview, true) => titled(self.overview[self.focus].as_mut(), &self.world, true, body, buf),
             (View::Overview, false) if area.width >= LARGE.0 && area.height >= LARGE.1 => self.large(body, buf),
             (View::Overview, false) => self.small(body, buf),
         }
         footer::render(self, bottom, buf);
-        if let Some(overlay) = &mut self.overlay {
+        for overlay in &mut self.overlays {
             overlay.render(area, buf, &self.world.ctx(true));
         }
         self.world.theme.finish(buf);

@@ -21,7 +21,7 @@ pub(super) fn render(app: &App, area: Rect, buf: &mut Buffer) {
         return;
     }
     let mut spans = Vec::new();
-    if !app.world.marks.is_empty() && app.overlay.is_none() {
+    if !app.world.marks.is_empty() && app.overlays.is_empty() {
         spans.push(Span::styled(format!(" {} marked ", app.world.marks.len()), theme.mark));
     }
     let mut room = width.saturating_sub(spans.iter().map(Span::width).sum());

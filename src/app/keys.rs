@@ -20,6 +20,8 @@ const RANGES: [Duration; 5] = [
     Duration::from_hours(6),
     Duration::from_hours(24),
 ];
+/// The number key of the first of the full views.
+const FIRST_FULL: usize = 3;
 /// Polls are never asked for more often than this.
 const FASTEST: Duration = Duration::from_millis(125);
 /// Nor less often.
@@ -29,7 +31,7 @@ impl App {
     /// Scopes of keys in force, innermost first.
     #[must_use]
     pub fn scopes(&self) -> Vec<Scope> {
-        if let Some(overlay) = &self.overlay {
+        if let Some(overlay) = self.overlays.last() {
             return vec![overlay.scope(), Scope::Always];
         }
         let mut scopes = self.focused().scopes().to_vec();
@@ -50,7 +52,7 @@ impl App {
             Some(Command::Suspend) => return vec![Effect::Suspend],
             _ => {}
         }
-        if let Some(overlay) = &mut self.overlay {
+        if let Some(overlay) = self.overlays.last_mut() {
             let answer = overlay.key(event, command, self.world.mono);
             return self.answered(answer);
         }
@@ -60,19 +62,20 @@ impl App {
 
     /// A held key moves and types on, and does nothing else a second time.
     fn repeats(&self, command: Option<Command>) -> bool {
-        matches!(self.overlay, Some(Overlay::Filter(_)))
+        matches!(self.overlays.last(), Some(Overlay::Filter(_)))
             || matches!(command, Some(Command::Up | Command::Down | Command::PageUp | Command::PageDown))
     }
 
     fn command(&mut self, command: Command) -> Effects {
         match command {
             Command::Quit => return vec![Effect::Quit],
-            Command::Help => self.overlay = Some(Overlay::help(self.scopes())),
+            Command::Help => self.overlays.push(Overlay::help(self.scopes())),
             Command::View(1) => self.view = View::Overview,
             Command::View(2) => return self.show_jobs(self.jobs.filter().clone()),
+            Command::View(number) => return self.open_full(usize::from(number).saturating_sub(FIRST_FULL)),
             Command::NextPane => self.step_focus(1),
             Command::PreviousPane => self.step_focus(self.overview.len().saturating_sub(1)),
-            Command::Filter => self.overlay = Some(Overlay::filter(&self.world.filter)),
+            Command::Filter => self.overlays.push(Overlay::filter(&self.world.filter)),
             Command::Freeze => self.world.toggle_freeze(),
             Command::Zoom => self.zoomed = !self.zoomed,
             Command::AllQueues => self.world.follow = !self.world.follow,
@@ -109,6 +112,7 @@ impl App {
         let ask = match self.view {
             View::Overview => self.overview[self.focus].on_command(command, &ctx),
             View::Jobs => self.jobs.on_command(command, &ctx),
+            View::Full(index) => self.full[index].on_command(command, &ctx),
         };
         self.follow_cursor();
         ask.map_or_else(Effects::new, |ask| self.perform(ask))
@@ -119,7 +123,7 @@ impl App {
         match ask {
             Ask::Follow(queue) => self.world.queue = Some(queue),
             Ask::Inspect(job) => {
-                self.overlay = Some(Overlay::detail(job.clone()));
+                self.overlays.push(Overlay::detail(job.clone()));
                 return vec![Effect::ReadDetail(job)];
             }
             Ask::ShowJobs(filter) => return self.show_jobs(filter),
@@ -139,9 +143,9 @@ impl App {
     fn answered(&mut self, answer: Answer) -> Effects {
         match answer {
             Answer::Stay => {}
-            Answer::Close => self.overlay = None,
+            Answer::Close => drop(self.overlays.pop()),
             Answer::Filter(text) => {
-                self.overlay = None;
+                self.overlays.pop();
                 self.world.filter.clone_from(&text);
                 if self.view == View::Overview {
                     // The row under the cursor may be hidden now: begin at the top of what is left.
@@ -157,7 +161,7 @@ impl App {
                 }
             }
             Answer::Confirmed { action, targets } => {
-                self.overlay = None;
+                self.overlays.pop();
                 self.notify(format!("{} {}…", action.verb(), count_of(targets.len())), true);
                 return vec![Effect::Act { action, targets }];
             }

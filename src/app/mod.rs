@@ -14,14 +14,17 @@ mod footer;
 mod header;
 mod keys;
 mod overlay;
+mod panel;
 mod update;
 pub mod world;
 
 use std::time::Duration;
 
 use crate::msg::Effect;
+use crate::overlays::detail::Detail;
 use crate::panes::jobs::Jobs;
 use crate::panes::{self, Pane};
+use panel::PanelState;
 use world::World;
 
 pub use overlay::Overlay;
@@ -46,6 +49,8 @@ pub enum View {
     Overview,
     /// The list of jobs.
     Jobs,
+    /// One of `panes::full`, by its place there.
+    Full(usize),
 }
 
 /// A line for the operator in place of the footer.
@@ -64,10 +69,13 @@ pub struct App {
     view: View,
     overview: Vec<Box<dyn Pane>>,
     jobs: Jobs,
+    full: Vec<Box<dyn Pane>>,
+    panel: PanelState,
     focus: usize,
     lower: usize,
     zoomed: bool,
-    overlay: Option<Overlay>,
+    /// What lies over the view, the topmost last: it takes the keys.
+    overlays: Vec<Overlay>,
     notice: Option<Notice>,
     refused: Option<String>,
 }
@@ -87,10 +95,12 @@ impl App {
             view: View::Overview,
             overview: panes::overview(),
             jobs: Jobs::default(),
+            full: panes::full(),
+            panel: PanelState::default(),
             focus: 0,
             lower: FIRST_LOWER,
             zoomed: false,
-            overlay: None,
+            overlays: Vec::new(),
             notice: None,
             refused: None,
         }
@@ -102,10 +112,25 @@ impl App {
         self.view
     }
 
-    /// The overlay on screen.
+    /// The overlay that takes the keys.
     #[must_use]
     pub fn overlay(&self) -> Option<&Overlay> {
-        self.overlay.as_ref()
+        self.overlays.last()
+    }
+
+    /// The open detail of a job, whatever lies above it.
+    fn detail(&self) -> Option<&Detail> {
+        self.overlays.iter().rev().find_map(|overlay| match overlay {
+            Overlay::Detail(open) => Some(open.as_ref()),
+            _ => None,
+        })
+    }
+
+    fn detail_mut(&mut self) -> Option<&mut Detail> {
+        self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
+            Overlay::Detail(open) => Some(open.as_mut()),
+            _ => None,
+        })
     }
 
     /// Why the first contact was refused, if it was.
@@ -118,6 +143,7 @@ impl App {
         match self.view {
             View::Overview => self.overview[self.focus].as_ref(),
             View::Jobs => &self.jobs,
+            View::Full(index) => self.full[index].as_ref(),
         }
     }
 

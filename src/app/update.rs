@@ -43,8 +43,10 @@ impl App {
             }
             Msg::PageRead(page) => self.page_read(&page),
             Msg::PageFailed { request, reason } => self.jobs.on_page_failed(&request, &reason),
+            Msg::PanelRead(panel) => self.panel_read(&panel),
+            Msg::PanelFailed { kind, reason } => self.panel_failed(kind, &reason),
             Msg::DetailRead { job, detail } => {
-                if let Some(Overlay::Detail(open)) = &mut self.overlay {
+                if let Some(open) = self.detail_mut() {
                     open.on_detail(&job, detail.map(|d| *d));
                 }
             }
@@ -77,19 +79,19 @@ impl App {
             return Effects::new();
         }
         // Rows hold still under a dialog: what it names must stay where it was seen.
-        if self.overlay.is_none() {
+        if self.overlays.is_empty() {
             for pane in &mut self.overview {
                 pane.on_snapshot(&self.world.ctx(false));
             }
         }
-        if let (Some(Overlay::Confirm(open)), Some(snapshot)) = (&mut self.overlay, &self.world.snapshot) {
+        if let (Some(Overlay::Confirm(open)), Some(snapshot)) = (self.overlays.last_mut(), &self.world.snapshot) {
             open.on_snapshot(snapshot, self.world.now());
         }
         self.follow_cursor();
         if self.view == View::Jobs {
             return self.jobs.refresh(&self.world.ctx(true)).map(Effect::ReadPage).into_iter().collect();
         }
-        Effects::new()
+        self.refresh_panel()
     }
 
     /// The panes below follow the queue under the cursor of the table.
@@ -103,20 +105,20 @@ impl App {
 
     fn page_read(&mut self, page: &Page) {
         self.jobs.on_page(page);
-        if let (Some(Overlay::Confirm(open)), Some(rows)) = (&mut self.overlay, page.jobs.value()) {
+        if let (Some(Overlay::Confirm(open)), Some(rows)) = (self.overlays.last_mut(), page.jobs.value()) {
             open.on_jobs(rows);
         }
     }
 
     fn detail_failed(&mut self, job: &JobRef, reason: &str) {
-        if let Some(Overlay::Detail(open)) = &mut self.overlay {
+        if let Some(open) = self.detail_mut() {
             open.on_failure(job, reason);
         }
     }
 
     /// Pasted text goes into a text field, if one is open, and is never taken as keys.
     fn paste(&mut self, text: &str) {
-        let taken = self.overlay.as_mut().is_some_and(|overlay| overlay.paste(text));
+        let taken = self.overlays.last_mut().is_some_and(|overlay| overlay.paste(text));
         if !taken {
             self.notify("pasted text is not taken as keys", false);
         }

@@ -8,8 +8,8 @@ use futures::future::BoxFuture;
 
 use crate::db::{DbError, Session};
 use crate::model::{
-    Action, BackendKind, Failures, Fence, JobDetail, JobRef, Lease, Page, PageRequest, Point, QueueId, QueueStats,
-    Reading, TargetResult, Time,
+    Action, BackendKind, Failures, Fence, JobDetail, JobRef, Lease, Page, PageRequest, Panel, PanelKind, Point,
+    QueueId, QueueStats, Reading, TargetResult, Time,
 };
 
 /// The core numbers of one frame: one statement, so that they agree with each other.
@@ -72,6 +72,9 @@ pub trait Backend: Send + Sync {
 
     /// One page of jobs.
     fn page<'a>(&'a self, session: &'a Session, request: &'a PageRequest) -> BoxFuture<'a, Result<Page, DbError>>;
+
+    /// What a full view shows.
+    fn panel<'a>(&'a self, session: &'a Session, kind: PanelKind) -> BoxFuture<'a, Result<Panel, DbError>>;
 
     /// Everything about one job; `None`: it is gone.
     fn detail<'a>(&'a self, session: &'a Session, job: &'a JobRef)

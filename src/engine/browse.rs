@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::backends::Backend;
 use crate::db::DbError;
-use crate::model::{BackendKind, JobDetail, JobRef, Page, PageRequest};
+use crate::model::{BackendKind, JobDetail, JobRef, Page, PageRequest, Panel, PanelKind};
 
 use super::live::{Live, LiveView};
 
@@ -46,6 +46,15 @@ pub async fn page(sessions: &Sessions, request: &PageRequest) -> Result<Page, Br
     let live = sessions.current()?;
     let kind = request.filter.queue.as_ref().map_or(BackendKind::Jobs, |queue| queue.backend);
     Ok(backend(&live, kind)?.page(&live.session, request).await?)
+}
+
+/// Reads what a full view shows.
+///
+/// # Errors
+/// When there is no session, no backend, or the database cannot answer.
+pub async fn panel(sessions: &Sessions, kind: PanelKind) -> Result<Panel, BrowseError> {
+    let live = sessions.current()?;
+    Ok(backend(&live, BackendKind::Jobs)?.panel(&live.session, kind).await?)
 }
 
 /// Reads one job; `None`: it is gone.

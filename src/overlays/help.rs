@@ -78,10 +78,11 @@ impl Help {
 }
 
 /// Every scope, in the order of the page.
-const ALL: [Scope; 10] = [
+const ALL: [Scope; 11] = [
     Scope::Jobs,
     Scope::Queues,
     Scope::Failures,
+    Scope::Workers,
     Scope::List,
     Scope::Global,
     Scope::Always,
@@ -96,6 +97,7 @@ fn name(scope: Scope) -> &'static str {
         Scope::Jobs => "ON A JOB",
         Scope::Queues => "ON A QUEUE",
         Scope::Failures => "ON AN ERROR",
+        Scope::Workers => "ON A WORKER",
         Scope::List => "MOVING",
         Scope::Global => "EVERYWHERE",
         Scope::Always => "EVERYWHERE, DIALOGS TOO",

@@ -2,6 +2,7 @@
 //! [`Ctx`] and answers commands with an [`Ask`]. It knows no database and no `App`.
 
 pub mod attempts;
+pub mod dead;
 pub mod failures;
 mod followed;
 pub mod jobs;
@@ -10,6 +11,7 @@ pub(crate) mod parts;
 pub mod queues;
 mod rows;
 pub mod throughput;
+pub mod workers;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +20,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::keymap::{Command, Scope};
-use crate::model::{Finding, History, Job, JobFilter, JobRef, Page, PageRequest, QueueId, ServerFacts, Snapshot, Time};
+use crate::model::{
+    Finding, History, Job, JobFilter, JobRef, Page, PageRequest, Panel, PanelKind, QueueId, ServerFacts, Snapshot, Time,
+};
 use crate::theme::Theme;
 
 /// How times are written.
@@ -120,6 +124,17 @@ pub trait Pane {
     /// A page arrived.
     fn on_page(&mut self, _page: &Page) {}
 
+    /// The reading that a full view shows besides the snapshot; it is read again and again while it is on screen.
+    fn panel(&self) -> Option<PanelKind> {
+        None
+    }
+
+    /// That reading arrived.
+    fn on_panel(&mut self, _panel: &Panel, _ctx: &Ctx<'_>) {}
+
+    /// That reading failed, for this reason; what is on screen stays.
+    fn on_panel_failed(&mut self, _reason: &str) {}
+
     /// Draws into `area` (below the title line, which the app draws). Total for any size and any data.
     fn render(&mut self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>);
 }
@@ -134,4 +149,10 @@ pub fn overview() -> Vec<Box<dyn Pane>> {
         Box::new(attempts::Attempts),
         Box::new(failures::FailuresPane::default()),
     ]
+}
+
+/// The full views beside the list of jobs, in the order of their number keys.
+#[must_use]
+pub fn full() -> Vec<Box<dyn Pane>> {
+    vec![Box::new(workers::WorkersPane::default()), Box::new(dead::DeadLetters::default())]
 }

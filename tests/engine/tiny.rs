@@ -7,8 +7,8 @@ use queuetop::backends::{ActRequest, Backend, Core, Minutes};
 use queuetop::db::{DbError, Limits, Session, Statement};
 use queuetop::engine::Detect;
 use queuetop::model::{
-    BackendKind, Failures, JobDetail, JobRef, Lease, Page, PageRequest, QueueId, QueueStats, Reading, Snapshot,
-    TargetResult, Time,
+    BackendKind, Failures, JobDetail, JobRef, Lease, Page, PageRequest, Panel, PanelKind, QueueId, QueueStats, Reading,
+    Snapshot, TargetResult, Time,
 };
 
 pub(super) const CHANNEL: &str = "Tiny changes";
@@ -89,6 +89,10 @@ impl Backend for Tiny {
 
     fn page<'a>(&'a self, _: &'a Session, _: &'a PageRequest) -> BoxFuture<'a, Result<Page, DbError>> {
         panic!("nothing here lists jobs")
+    }
+
+    fn panel<'a>(&'a self, _: &'a Session, _: PanelKind) -> BoxFuture<'a, Result<Panel, DbError>> {
+        panic!("nothing here has full views")
     }
 
     fn detail<'a>(&'a self, _: &'a Session, _: &'a JobRef) -> BoxFuture<'a, Result<Option<JobDetail>, DbError>> {

@@ -12,12 +12,14 @@ mod detect;
 mod drift;
 mod facts;
 mod failures;
+mod groups;
 mod history;
 mod leases;
 mod page;
 mod parts;
 mod row;
 mod texts;
+mod workers;
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -31,7 +33,8 @@ use self::texts::Texts;
 use super::{ActRequest, Backend, Core, Minutes};
 use crate::db::{DbError, Limits, Session};
 use crate::model::{
-    BackendKind, Failures, JobDetail, JobRef, Lease, Page, PageRequest, QueueId, Reading, TargetResult, Time,
+    BackendKind, Failures, JobDetail, JobRef, Lease, Page, PageRequest, Panel, PanelKind, QueueId, Reading,
+    TargetResult, Time,
 };
 
 pub use self::detect::detect;
@@ -102,6 +105,13 @@ impl Backend for Jobs {
 
     fn page<'a>(&'a self, session: &'a Session, request: &'a PageRequest) -> BoxFuture<'a, Result<Page, DbError>> {
         page::read(self, session, request).boxed()
+    }
+
+    fn panel<'a>(&'a self, session: &'a Session, kind: PanelKind) -> BoxFuture<'a, Result<Panel, DbError>> {
+        match kind {
+            PanelKind::Workers => workers::read(self, session).map(|read| read.map(Panel::Workers)).boxed(),
+            PanelKind::Groups => groups::read(self, session).map(|read| read.map(Panel::Groups)).boxed(),
+        }
     }
 
     fn detail<'a>(

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use crate::db::Connector;
 use crate::engine::browse::{self, Sessions};
 use crate::engine::{Event, Pace, Wake, act};
-use crate::model::{Action, Fence, JobRef, PageRequest};
+use crate::model::{Action, Fence, JobRef, PageRequest, PanelKind};
 use crate::msg::{Effect, Msg};
 use crate::run::{Executor, Suspend};
 
@@ -36,6 +36,7 @@ impl Executor for Effects {
             Effect::PollNow => self.wake.now.notify_one(),
             Effect::SetInterval(every) => self.pace.send_modify(|pace| pace.interval = every),
             Effect::ReadPage(request) => self.read_page(request, tasks),
+            Effect::ReadPanel(kind) => self.read_panel(kind, tasks),
             Effect::ReadDetail(job) => self.read_detail(job, tasks),
             Effect::Act { action, targets } => self.act(action, targets, tasks),
             Effect::Copy(text) => {
@@ -60,6 +61,17 @@ impl Effects {
             let msg = match browse::page(&sessions, &request).await {
                 Ok(page) => Msg::PageRead(Box::new(page)),
                 Err(error) => Msg::PageFailed { request, reason: error.to_string() },
+            };
+            deliver(&messages, msg).await;
+        });
+    }
+
+    fn read_panel(&self, kind: PanelKind, tasks: &mut JoinSet<()>) {
+        let (sessions, messages) = (self.sessions.clone(), self.messages.clone());
+        tasks.spawn(async move {
+            let msg = match browse::panel(&sessions, kind).await {
+                Ok(panel) => Msg::PanelRead(Box::new(panel)),
+                Err(error) => Msg::PanelFailed { kind, reason: error.to_string() },
             };
             deliver(&messages, msg).await;
         });
