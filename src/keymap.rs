@@ -183,6 +183,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(Scope::Queues, &[Char('s')], Command::Sort, "sort", "sort the queues by the next column"),
     bind(Scope::Failures, &[Named(KeyCode::Enter)], Command::Inspect, "jobs", "open the jobs that failed like this"),
     bind(Scope::Workers, &[Named(KeyCode::Enter)], Command::Inspect, "jobs", "open the jobs that the worker holds"),
+    bind(Scope::Workers, &[Char('y')], Command::Copy, "", "copy the worker's id to the clipboard (OSC 52)"),
     bind(Scope::Workers, &[Char('s')], Command::Sort, "sort", "sort the workers by the next column"),
     bind(Scope::Failures, &[Char('s')], Command::Sort, "sort", "sort the signatures by the next column"),
     bind(Scope::List, &[Char('k'), Named(KeyCode::Up)], Command::Up, "", "up"),

@@ -79,3 +79,5 @@ mod sql_worker;
 mod whole;
 #[cfg(test)]
 mod worker;
+#[cfg(test)]
+mod workers_view;

@@ -142,6 +142,16 @@ impl Jobs {
     }
 }
 
+/// Draws jobs as a list without a cursor, as many as there is room for.
+pub(super) fn plain_list(area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>, jobs: &[&Job]) {
+    let columns = cells::columns(false, ctx.times);
+    let grid = Grid::new(&columns, area.width);
+    grid.head(buf, area, &columns, None, ctx.theme);
+    for (line, job) in (1..area.height).zip(jobs) {
+        grid.row(buf, area, line, &columns, &cells::row(job, ctx, false));
+    }
+}
+
 impl Pane for Jobs {
     fn name(&self) -> &'static str {
         "jobs"

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use queuetop::model::{BackendKind, JobFilter, JobState, PageRequest, QueueId, StateFilter};
+use queuetop::model::{BackendKind, JobFilter, JobState, PageRequest, PanelKind, QueueId, StateFilter};
 
 use super::{backend, logged_session, page, run};
 use crate::support::pg::{Database, bare_database, database};
@@ -50,6 +50,9 @@ async fn ask_everything(database: &Database) -> Vec<String> {
     jobs.leases(&session, 200).await.expect("leases");
     jobs.failures(&session).await.expect("failures");
     jobs.history(&session, Duration::from_hours(6)).await.expect("history");
+    for kind in [PanelKind::Workers, PanelKind::Groups] {
+        jobs.panel(&session, kind).await.expect("a full view");
+    }
     let queue = QueueId { backend: BackendKind::Jobs, name: "q3".into() };
     for queue in [None, Some(queue)] {
         for state in [JobState::Ready, JobState::Scheduled, JobState::Running, JobState::Expired, JobState::Dead] {

@@ -7,6 +7,7 @@ mod cost;
 mod lists;
 mod numbers;
 mod rights;
+mod workers;
 
 use std::collections::BTreeMap;
 

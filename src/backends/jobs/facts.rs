@@ -57,6 +57,7 @@ pub(super) const RELATIONS: &[&str] = &[
     "job_failures",
     "queues",
     "maintenance_runs",
+    "workers",
     "counter_deltas",
     "counter_fold",
     "job_counts",

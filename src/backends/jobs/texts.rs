@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::facts::{Access, DEAD_COLUMNS, Facts};
+use super::workers::REGISTRATION;
 
 /// The statements that do not change from call to call.
 #[derive(Debug)]
@@ -16,6 +17,7 @@ pub(super) struct Texts {
     pub(super) history: Arc<str>,
     pub(super) attempts: Arc<str>,
     pub(super) drift: Arc<str>,
+    pub(super) workers: Arc<str>,
 }
 
 /// The columns of a list, of `jobs`.
@@ -61,6 +63,10 @@ impl Texts {
             history: fill(include_str!("sql/history.sql"), &[]),
             attempts: fill(include_str!("sql/attempts.sql"), &[]),
             drift: fill("select count(*) as wrong from {schema}.counter_drift($1)", &[]),
+            workers: fill(
+                include_str!("sql/workers.sql"),
+                &[("{registered}", registered(facts)), ("{claimed}", claimed(facts)), ("{from}", from)],
+            ),
             schema,
         }
     }
@@ -72,6 +78,25 @@ fn bare_dead(facts: &Facts) -> &'static str {
         Access::Yes => "select d.queue from {schema}.dead_letter_jobs d limit $2 + 1",
         _ => "select null::text as queue where false",
     }
+}
+
+/// Workers that said who they are within the last day.
+fn registered(facts: &Facts) -> &'static str {
+    match facts.access("workers", REGISTRATION) {
+        Access::Yes => {
+            "select id, name, host, pid, version, last_seen from {schema}.workers \
+             where last_seen > now() - interval '1 day' order by last_seen desc limit $2"
+        }
+        _ => {
+            "select null::uuid as id, null::text as name, null::text as host, null::integer as pid, null::text as version, \
+             null::timestamptz as last_seen where false"
+        }
+    }
+}
+
+/// When the current attempt began.
+fn claimed(facts: &Facts) -> &'static str {
+    if facts.can_read("jobs", "claimed_at") { "j.claimed_at" } else { "null::timestamptz" }
 }
 
 fn recent(facts: &Facts) -> &'static str {
