@@ -167,7 +167,8 @@ impl Pane for WorkersPane {
         let Some(read) = &self.read else { return "LEASES AND WORKERS".to_owned() };
         let rows = self.rows(ctx);
         let silent = rows.iter().filter(|w| cells::silent_for(w, ctx.now).is_some()).count();
-        let mut parts = vec![format!("LEASES AND WORKERS  {} workers, {}", rows.len(), self.order.words())];
+        let more = if matches!(read.workers, Reading::AtLeast(_)) { "+" } else { "" };
+        let mut parts = vec![format!("LEASES AND WORKERS  {}{more} workers, {}", rows.len(), self.order.words())];
         parts.extend((silent > 0).then(|| format!("{silent} not heard of for two leases")));
         parts.push(format!("read {}", ctx.ago(read.taken_at)));
         parts.extend(read.note.as_ref().map(|note| Safe::first_line(note).into()));

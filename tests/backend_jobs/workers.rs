@@ -11,7 +11,7 @@ use crate::support::table_queue::tables;
 async fn read(session: &Session, jobs: &dyn Backend) -> Workers {
     match jobs.panel(session, PanelKind::Workers).await.expect("an answer") {
         Panel::Workers(workers) => workers,
-        other => panic!("{other:?}"),
+        other @ Panel::Groups(_) => panic!("{other:?}"),
     }
 }
 

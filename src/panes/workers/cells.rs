@@ -11,7 +11,7 @@ use crate::theme::{self, Theme};
 
 const COLUMNS: [Column; 9] = [
     Column::words("worker", 9, 9, 0),
-    Column::words("state", 12, 12, 1),
+    Column::words("state", 13, 13, 1),
     Column::number("held", 5, 2),
     Column::number("exp", 4, 3),
     Column::number("oldest", 7, 5),
