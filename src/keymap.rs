@@ -35,6 +35,8 @@ pub enum Command {
     Bottom,
     /// Open the job under the cursor, or the rows behind a number.
     Inspect,
+    /// Find a command, a view or a queue by name.
+    Palette,
     /// Edit the filter.
     Filter,
     /// Next sort order.
@@ -100,6 +102,8 @@ pub enum Scope {
     Confirm,
     /// A line of text being edited: other keys type.
     Prompt,
+    /// The palette: other keys type.
+    Palette,
     /// The help page, and other pages that only scroll.
     Help,
 }
@@ -209,6 +213,12 @@ pub const BINDINGS: &[Binding] = &[
     bind(Scope::Confirm, &[Named(KeyCode::Esc), Char('n'), Char('q')], Command::Back, "leave it", "change nothing"),
     bind(Scope::Prompt, &[Named(KeyCode::Enter)], Command::Confirm, "use it", "use the text"),
     bind(Scope::Prompt, &[Named(KeyCode::Esc)], Command::Back, "cancel", "leave the text as it was"),
+    bind(Scope::Palette, &[Named(KeyCode::Enter)], Command::Confirm, "do it", "do what the cursor is on"),
+    bind(Scope::Palette, &[Named(KeyCode::Esc)], Command::Back, "close", "close the palette"),
+    bind(Scope::Palette, &[Named(KeyCode::Up), Ctrl('p')], Command::Up, "", "up"),
+    bind(Scope::Palette, &[Named(KeyCode::Down), Ctrl('n')], Command::Down, "choose", "down"),
+    bind(Scope::Palette, &[Named(KeyCode::PageUp)], Command::PageUp, "", "one screen up"),
+    bind(Scope::Palette, &[Named(KeyCode::PageDown)], Command::PageDown, "", "one screen down"),
     bind(Scope::Confirm, &[Named(KeyCode::Up)], Command::Up, "", "scroll a long list of jobs up"),
     bind(Scope::Confirm, &[Named(KeyCode::Down)], Command::Down, "", "scroll it down"),
     bind(Scope::Confirm, &[Named(KeyCode::PageUp)], Command::PageUp, "", "scroll it one screen up"),
@@ -218,6 +228,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(Scope::Help, &[Char('j'), Named(KeyCode::Down)], Command::Down, "scroll", "down"),
     bind(Scope::Help, &[Named(KeyCode::PageUp)], Command::PageUp, "", "one screen up"),
     bind(Scope::Help, &[Named(KeyCode::PageDown), Char(' ')], Command::PageDown, "", "one screen down"),
+    bind(Scope::Global, &[Char(':')], Command::Palette, "", "find a command, a view or a queue by name"),
     bind(Scope::Global, &[Char('/')], Command::Filter, "filter", "show only queues or jobs that contain a text"),
     bind(Scope::Global, &[Named(KeyCode::Tab)], Command::NextPane, "pane", "next pane"),
     bind(Scope::Global, &[Named(KeyCode::BackTab)], Command::PreviousPane, "", "pane before"),
@@ -288,6 +299,7 @@ pub fn markdown_table() -> String {
             Scope::Detail => "job detail",
             Scope::Confirm => "confirmation",
             Scope::Prompt => "text field",
+            Scope::Palette => "palette",
             Scope::Help => "help",
         };
         text.extend(["| ", &keys.join(" "), " | ", place, " | ", b.help, " |\n"]);

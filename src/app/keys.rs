@@ -7,6 +7,7 @@ use crossterm::event::{KeyEvent, KeyEventKind};
 use crate::keymap::{self, Command, Key, Scope};
 use crate::model::{Action, Job, JobFilter};
 use crate::msg::Effect;
+use crate::overlays::palette::{Palette, Target};
 use crate::panes::{Ask, Pane, TimeStyle};
 
 use super::overlay::{Answer, Overlay};
@@ -62,7 +63,7 @@ impl App {
 
     /// A held key moves and types on, and does nothing else a second time.
     fn repeats(&self, command: Option<Command>) -> bool {
-        matches!(self.overlays.last(), Some(Overlay::Filter(_)))
+        matches!(self.overlays.last(), Some(Overlay::Filter(_) | Overlay::Palette(_)))
             || matches!(command, Some(Command::Up | Command::Down | Command::PageUp | Command::PageDown))
     }
 
@@ -76,6 +77,7 @@ impl App {
             Command::NextPane => self.step_focus(1),
             Command::PreviousPane => self.step_focus(self.overview.len().saturating_sub(1)),
             Command::Filter => self.overlays.push(Overlay::filter(&self.world.filter)),
+            Command::Palette => self.open_palette(),
             Command::Freeze => self.world.toggle_freeze(),
             Command::Zoom => self.zoomed = !self.zoomed,
             Command::AllQueues => self.world.follow = !self.world.follow,
@@ -146,29 +148,59 @@ impl App {
             Answer::Close => drop(self.overlays.pop()),
             Answer::Filter(text) => {
                 self.overlays.pop();
-                self.world.filter.clone_from(&text);
-                if self.view == View::Overview {
-                    // The row under the cursor may be hidden now: begin at the top of what is left.
-                    let ctx = self.world.ctx(true);
-                    if let Some(table) = self.overview.first_mut() {
-                        table.on_command(Command::Top, &ctx);
-                    }
-                    self.follow_cursor();
-                }
-                if self.view == View::Jobs {
-                    let filter = JobFilter { text: (!text.is_empty()).then_some(text), ..self.jobs.filter().clone() };
-                    return self.show_jobs(filter);
-                }
+                return self.set_filter(text);
             }
             Answer::Confirmed { action, targets } => {
                 self.overlays.pop();
                 self.notify(format!("{} {}…", action.verb(), count_of(targets.len())), true);
                 return vec![Effect::Act { action, targets }];
             }
+            Answer::Go(target) => {
+                self.overlays.pop();
+                return self.go(target);
+            }
             Answer::Act(action) => return self.ask_to_act(action),
             Answer::Copy(text) => return self.perform(Ask::Copy(text)),
         }
         Effects::new()
+    }
+
+    fn set_filter(&mut self, text: String) -> Effects {
+        self.world.filter.clone_from(&text);
+        match self.view {
+            View::Jobs => {
+                let filter = JobFilter { text: (!text.is_empty()).then_some(text), ..self.jobs.filter().clone() };
+                return self.show_jobs(filter);
+            }
+            View::Overview => {
+                // The row under the cursor may be hidden now: begin at the top of what is left.
+                let ctx = self.world.ctx(true);
+                if let Some(table) = self.overview.first_mut() {
+                    table.on_command(Command::Top, &ctx);
+                }
+                self.follow_cursor();
+            }
+            View::Full(_) => {}
+        }
+        Effects::new()
+    }
+
+    fn open_palette(&mut self) {
+        let queues = self.world.snapshot.as_ref().map_or(&[] as &[_], |snapshot| &snapshot.queues);
+        let queues = queues.iter().map(|queue| &queue.id);
+        let palette = Palette::new(keymap::in_force(&self.scopes()), queues, &[]);
+        self.overlays.push(Overlay::Palette(Box::new(palette)));
+    }
+
+    /// Goes where an entry of the palette leads.
+    fn go(&mut self, target: Target) -> Effects {
+        match target {
+            Target::Command(Command::QuitNow) => vec![Effect::Quit],
+            Target::Command(Command::Suspend) => vec![Effect::Suspend],
+            Target::Command(command) => self.command(command),
+            Target::Queue(queue) => self.show_jobs(JobFilter { queue: Some(queue), ..JobFilter::default() }),
+            Target::Filter(text) => self.set_filter(text),
+        }
     }
 
     fn show_jobs(&mut self, filter: JobFilter) -> Effects {
@@ -182,7 +214,7 @@ impl App {
         if !self.world.marks.is_empty() {
             self.world.marks.clear();
         } else if !self.world.filter.is_empty() {
-            return self.answered(Answer::Filter(String::new()));
+            return self.set_filter(String::new());
         } else if self.zoomed {
             self.zoomed = false;
         } else {

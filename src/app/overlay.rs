@@ -11,6 +11,7 @@ use crate::overlays::confirm::{self, Confirm};
 use crate::overlays::detail::Detail;
 use crate::overlays::filter::{self, FilterPrompt};
 use crate::overlays::help::Help;
+use crate::overlays::palette::{self, Palette};
 use crate::overlays::results::Results;
 use crate::panes::Ctx;
 
@@ -27,6 +28,8 @@ pub enum Overlay {
     Filter(Box<FilterPrompt>),
     /// The keys.
     Help(Box<Help>),
+    /// Everything that can be done, by name.
+    Palette(Box<Palette>),
     /// The answer for each job of an action.
     Results(Box<Results>),
 }
@@ -46,6 +49,8 @@ pub(super) enum Answer {
         /// On which jobs, as they were seen.
         targets: Vec<(JobRef, Fence)>,
     },
+    /// Close it and go there.
+    Go(palette::Target),
     /// Ask to act on the job shown.
     Act(Action),
     /// Copy a text.
@@ -74,6 +79,7 @@ impl Overlay {
             Self::Confirm(_) => Scope::Confirm,
             Self::Detail(_) => Scope::Detail,
             Self::Filter(_) => Scope::Prompt,
+            Self::Palette(_) => Scope::Palette,
             Self::Help(_) | Self::Results(_) => Scope::Help,
         }
     }
@@ -92,6 +98,11 @@ impl Overlay {
                 filter::Answer::Stay => Answer::Stay,
                 filter::Answer::Cancel => Answer::Close,
                 filter::Answer::Done(text) => Answer::Filter(text),
+            },
+            Self::Palette(open) => match open.on_key(event, command) {
+                palette::Answer::Stay => Answer::Stay,
+                palette::Answer::Cancel => Answer::Close,
+                palette::Answer::Chosen(target) => Answer::Go(target),
             },
             Self::Detail(open) => match command {
                 Some(Command::Back) => Answer::Close,
@@ -118,6 +129,10 @@ impl Overlay {
                 open.paste(text);
                 true
             }
+            Self::Palette(open) => {
+                open.paste(text);
+                true
+            }
             Self::Detail(_) | Self::Help(_) | Self::Results(_) => false,
         }
     }
@@ -129,6 +144,7 @@ impl Overlay {
             Self::Detail(open) => open.render(area, buf, ctx),
             Self::Filter(open) => open.render(area, buf, ctx),
             Self::Help(open) => open.render(area, buf, ctx),
+            Self::Palette(open) => open.render(area, buf, ctx),
             Self::Results(open) => open.render(area, buf, ctx),
         }
     }

@@ -78,7 +78,7 @@ impl Help {
 }
 
 /// Every scope, in the order of the page.
-const ALL: [Scope; 11] = [
+const ALL: [Scope; 12] = [
     Scope::Jobs,
     Scope::Queues,
     Scope::Failures,
@@ -89,6 +89,7 @@ const ALL: [Scope; 11] = [
     Scope::Detail,
     Scope::Confirm,
     Scope::Prompt,
+    Scope::Palette,
     Scope::Help,
 ];
 
@@ -104,6 +105,7 @@ fn name(scope: Scope) -> &'static str {
         Scope::Detail => "IN THE DETAIL OF A JOB",
         Scope::Confirm => "IN A CONFIRMATION",
         Scope::Prompt => "IN A TEXT FIELD",
+        Scope::Palette => "IN THE PALETTE",
         Scope::Help => "ON THIS PAGE",
     }
 }

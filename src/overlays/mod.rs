@@ -12,6 +12,7 @@ pub mod filter;
 mod frame;
 pub mod help;
 mod outlook;
+pub mod palette;
 pub mod results;
 mod scroll;
 
