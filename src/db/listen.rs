@@ -81,6 +81,13 @@ pub async fn listen(session: &Session, other: &Session, channels: &[String]) -> 
     Ok(Listening::Live(Listener { notices }))
 }
 
+/// Takes every LISTEN of a session back. A session that cannot do it any more is cut, which does the same.
+pub async fn stop_listening(session: &Session) {
+    if session.control("listen", "unlisten *", LIMITS).await.is_err() {
+        session.link.cutter().abort();
+    }
+}
+
 /// A dead session is an error; a refusal only means that we poll.
 fn poll_only(error: DbError) -> Result<Listening, DbError> {
     match error.class {

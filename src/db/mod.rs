@@ -26,7 +26,7 @@ pub use conninfo::{ConnInfo, ConnInfoError, Env, Target};
 pub use errors::{Class, DbError};
 pub use facts::SessionFacts;
 pub use link::Notice;
-pub use listen::{Listener, Listening, listen};
+pub use listen::{Listener, Listening, listen, stop_listening};
 pub use secret::Secret;
 pub use session::{Batch, Session};
 pub use sqllog::{SqlLog, SqlLogEntry};

@@ -17,7 +17,9 @@ use super::{
     live::{Live, LiveView},
     poll::Wake,
 };
-use crate::db::{Backoff, Connector, DbError, Limits, Listener, Listening, Purpose, Session, Statement, listen};
+use crate::db::{
+    Backoff, Connector, DbError, Limits, Listener, Listening, Purpose, Session, Statement, listen, stop_listening,
+};
 
 /// The server tells at most ten times a second and may swallow the last change of a burst, so we look once more after it.
 const AFTER_LAST: Duration = Duration::from_millis(150);
@@ -34,6 +36,10 @@ pub struct Push {
     pub live: watch::Sender<Option<Arc<Live>>>,
     /// The poll's bell.
     pub wake: Arc<Wake>,
+    /// True while the program is about to be suspended or is: then nobody reads, and nothing may listen.
+    pub asleep: watch::Receiver<bool>,
+    /// Whether LISTEN is in force.
+    pub listens: watch::Sender<bool>,
     /// What happens. When nobody listens any more, push ends.
     pub events: mpsc::Sender<Event>,
 }
@@ -91,7 +97,10 @@ impl Push {
                 self.tell(true, None).await?;
                 // What changed before LISTEN was in force was told to nobody.
                 self.wake.changed.notify_one();
-                self.keep(&session, Some(listener), polled).await
+                self.listens.send_replace(true);
+                let kept = self.keep(&session, Some(listener), polled).await;
+                self.listens.send_replace(false);
+                kept
             }
             Ok(Listening::PollOnly(reason)) => {
                 backoff.reset();
@@ -99,6 +108,14 @@ impl Push {
                 self.keep(&session, None, polled).await
             }
             Err(error) => Ok(Some(error)),
+        }
+    }
+
+    /// Waits until the program goes on; false: it ends.
+    async fn wake_up(&mut self) -> bool {
+        tokio::select! {
+            awake = self.asleep.wait_for(|asleep| !*asleep) => awake.is_ok(),
+            () = self.events.closed() => false,
         }
     }
 
@@ -128,6 +145,12 @@ impl Push {
                 biased;
                 error = session.end() => return Ok(Some(error)),
                 () = self.events.closed() => return Err(Deserted),
+                true = falls_asleep(&mut self.asleep) => {
+                    // A backend that sends to nobody would hold the server's queue of notifications.
+                    stop_listening(session).await;
+                    self.listens.send_replace(false);
+                    return if self.wake_up().await { Ok(None) } else { Err(Deserted) };
+                }
                 () = last_look => {
                     look_again = None;
                     self.wake.changed.notify_one();
@@ -145,6 +168,14 @@ impl Push {
             }
         }
     }
+}
+
+/// Waits until the program is about to be suspended; never, when nobody can suspend it.
+async fn falls_asleep(asleep: &mut watch::Receiver<bool>) -> bool {
+    if asleep.wait_for(|asleep| *asleep).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+    true
 }
 
 /// Asks the server for a sign of life.

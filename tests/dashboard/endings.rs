@@ -13,6 +13,13 @@ async fn until_no_session(client: &tokio_postgres::Client) {
     }
 }
 
+/// What sessions that listened were last told.
+async fn listeners(client: &tokio_postgres::Client) -> Vec<String> {
+    let sql = "select query from pg_stat_activity
+               where datname = current_database() and pid <> pg_backend_pid() and query like '%listen%'";
+    client.query(sql, &[]).await.expect("sessions").iter().map(|row| row.get(0)).collect()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_quit_key_leaves_the_terminal_as_it_was() {
     let (_database, client, mut pty) = dashboard(80, 24).await;
@@ -37,13 +44,14 @@ async fn signals_leave_the_terminal_as_it_was() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn suspending_gives_the_shell_its_terminal_and_fg_repaints() {
-    let (_database, _client, mut pty) = dashboard(80, 24).await;
-    pty.wait_for_text("emails");
+    let (_database, client, mut pty) = dashboard(80, 24).await;
+    pty.wait_for_text("push");
     pty.send_keys("\x1a");
     pty.wait_status(1);
     pty.assert_restored();
+    assert_eq!(listeners(&client).await, ["unlisten *"], "nobody reads: nothing may listen");
     pty.foreground();
-    pty.wait_for_text("emails");
+    pty.wait_for_text("push");
     pty.send_keys("q");
     assert_eq!(pty.wait_status(2), 0);
     pty.assert_restored();

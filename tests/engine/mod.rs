@@ -25,6 +25,8 @@ struct Engine {
     pace: watch::Sender<Pace>,
     polled: LiveView,
     pushed: LiveView,
+    asleep: watch::Sender<bool>,
+    listens: watch::Sender<bool>,
     connector: Arc<Connector>,
 }
 
@@ -51,11 +53,14 @@ fn start(dsn: &str, pace: Pace, with_push: bool) -> Engine {
     };
     tokio::spawn(poll.run());
     let (live, pushed) = watch::channel(None);
+    let (asleep, falls_asleep) = watch::channel(false);
+    let (listens, _) = watch::channel(false);
     if with_push {
         let (connector, polled, wake) = (Arc::clone(&connector), polled.clone(), Arc::clone(&wake));
-        tokio::spawn(Push { connector, polled, live, wake, events: sender }.run());
+        let (asleep, listens) = (falls_asleep, listens.clone());
+        tokio::spawn(Push { connector, polled, live, wake, asleep, listens, events: sender }.run());
     }
-    Engine { events, wake, pace: pace_sender, polled, pushed, connector }
+    Engine { events, wake, pace: pace_sender, polled, pushed, asleep, listens, connector }
 }
 
 impl Engine {

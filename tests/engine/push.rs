@@ -6,7 +6,7 @@ use queuetop::db::Class;
 use queuetop::engine::Event;
 
 use super::{CALM, start, tiny};
-use crate::support::pg;
+use crate::support::{pg, queue};
 
 const NOTIFY: &str = "notify \"Tiny changes\"";
 
@@ -66,4 +66,24 @@ async fn a_killed_listener_is_replaced_each_time() {
     assert_eq!(pids.len(), 5);
     admin.batch_execute(&format!("update tiny set n = 77; {NOTIFY}")).await.unwrap();
     engine.number(77).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_listens_while_the_program_sleeps_and_what_it_missed_is_seen_after() {
+    let database = pg::bare_database().await;
+    let admin = database.client().await;
+    tiny::install(&admin).await;
+    let mut engine = start(&database.dsn(), CALM, true);
+    assert_eq!(engine.push_state().await, (true, None));
+    let mut listens = engine.listens.subscribe();
+    engine.asleep.send_replace(true);
+    listens.wait_for(|listens| !*listens).await.expect("push is running");
+    let sql = "select count(*) from pg_stat_activity where datname = current_database() and query = 'unlisten *'";
+    assert_eq!(queue::one::<i64>(&admin, sql, &[]).await, 1);
+    admin.batch_execute(&format!("update tiny set n = 5; {NOTIFY}")).await.unwrap();
+    engine.asleep.send_replace(false);
+    engine.number(5).await;
+    listens.wait_for(|listens| *listens).await.expect("push is running");
+    admin.batch_execute(&format!("update tiny set n = 6; {NOTIFY}")).await.unwrap();
+    engine.number(6).await;
 }

@@ -1,9 +1,11 @@
 //! The one place that turns effects into engine calls and results into messages.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, block_in_place};
 
 use crate::db::Connector;
 use crate::engine::browse::{self, Sessions};
@@ -13,6 +15,9 @@ use crate::msg::{Effect, Msg};
 use crate::run::{Executor, Suspend};
 
 use super::terminal::{self, Screen};
+
+/// The shell does not wait longer than this for the server.
+const QUIET_WITHIN: Duration = Duration::from_millis(300);
 
 /// Carries out effects on a database and a terminal.
 pub(super) struct Effects {
@@ -24,6 +29,10 @@ pub(super) struct Effects {
     pub pace: watch::Sender<Pace>,
     /// Wakes the poll.
     pub wake: Arc<Wake>,
+    /// Tells the session that listens to stop doing so.
+    pub asleep: watch::Sender<bool>,
+    /// Whether it listens.
+    pub listens: watch::Receiver<bool>,
     /// Where results go.
     pub messages: mpsc::Sender<Msg>,
     /// The terminal.
@@ -50,11 +59,21 @@ impl Executor for Effects {
     }
 
     fn suspend(&mut self, who: Suspend) -> std::io::Result<()> {
-        self.screen.suspend(who)
+        self.stop_listening();
+        let back = self.screen.suspend(who);
+        self.asleep.send_replace(false);
+        back
     }
 }
 
 impl Effects {
+    /// Takes LISTEN back before nobody reads any more, as far as the server answers in time.
+    fn stop_listening(&mut self) {
+        self.asleep.send_replace(true);
+        let quiet = tokio::time::timeout(QUIET_WITHIN, self.listens.wait_for(|listens| !*listens));
+        let _too_slow = block_in_place(|| Handle::current().block_on(quiet)).is_err();
+    }
+
     fn read_page(&self, request: PageRequest, tasks: &mut JoinSet<()>) {
         let (sessions, messages) = (self.sessions.clone(), self.messages.clone());
         tasks.spawn(async move {

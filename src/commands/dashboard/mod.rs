@@ -249,6 +249,8 @@ fn engine(
     let (polled, polling) = watch::channel(None::<Arc<Live>>);
     let (listened, listening) = watch::channel(None::<Arc<Live>>);
     let (events, told) = mpsc::channel(IN_FLIGHT);
+    let (asleep, falls_asleep) = watch::channel(false);
+    let (listens, listens_seen) = watch::channel(false);
     let wake = Arc::new(Wake::default());
     let poll = Poll {
         connector: Arc::clone(&plan.connector),
@@ -263,6 +265,8 @@ fn engine(
         polled: polling.clone(),
         live: listened,
         wake: Arc::clone(&wake),
+        asleep: falls_asleep,
+        listens,
         events,
     };
     let target = plan.connector.target().to_string();
@@ -284,6 +288,8 @@ fn engine(
         sessions: Sessions { listening, polling },
         pace,
         wake,
+        asleep,
+        listens: listens_seen,
         messages,
         screen,
     }
