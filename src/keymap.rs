@@ -1,6 +1,10 @@
 //! The one list of keys: dispatch, footer, help and the README's table all come from it.
 
+mod bindings;
+
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+pub use bindings::BINDINGS;
 
 /// What a key means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,6 +71,8 @@ pub enum Command {
     Freeze,
     /// Fill the screen with the pane, or put it back.
     Zoom,
+    /// Let the mouse point, or leave it to the terminal.
+    Mouse,
     /// Poll more often.
     Faster,
     /// Poll less often.
@@ -167,98 +173,6 @@ pub struct Binding {
     pub help: &'static str,
 }
 
-const fn bind(scope: Scope, keys: &'static [Key], command: Command, hint: &'static str, help: &'static str) -> Binding {
-    Binding { scope, keys, command, hint, help }
-}
-
-use Key::{Char, Ctrl, Named};
-
-/// Every key there is.
-pub const BINDINGS: &[Binding] = &[
-    bind(Scope::Jobs, &[Char('r')], Command::Requeue, "requeue", "requeue: make the job claimable now"),
-    bind(Scope::Jobs, &[Char('F')], Command::ForceRequeue, "", "force requeue: also take it from a live worker"),
-    bind(Scope::Jobs, &[Char('d')], Command::DeadLetter, "dead-letter", "move the job to the dead letters"),
-    bind(Scope::Jobs, &[Char('x')], Command::Reap, "reap", "reap: take back an expired lease"),
-    bind(Scope::Jobs, &[Char(' ')], Command::Mark, "mark", "mark or unmark the job"),
-    bind(Scope::Jobs, &[Char('v')], Command::MarkRange, "", "mark all from the last marked job to this one"),
-    bind(Scope::Jobs, &[Char('y')], Command::Copy, "", "copy the job's id to the clipboard (OSC 52)"),
-    bind(Scope::Jobs, &[Named(KeyCode::Enter)], Command::Inspect, "inspect", "open the job: payload, error, attempts"),
-    bind(Scope::Queues, &[Named(KeyCode::Enter)], Command::Inspect, "jobs", "open the jobs of the queue"),
-    bind(Scope::Queues, &[Char('s')], Command::Sort, "sort", "sort the queues by the next column"),
-    bind(Scope::Failures, &[Named(KeyCode::Enter)], Command::Inspect, "jobs", "open the jobs that failed like this"),
-    bind(Scope::Workers, &[Named(KeyCode::Enter)], Command::Inspect, "jobs", "open the jobs that the worker holds"),
-    bind(Scope::Workers, &[Char('y')], Command::Copy, "", "copy the worker's id to the clipboard (OSC 52)"),
-    bind(Scope::Workers, &[Char('s')], Command::Sort, "sort", "sort the workers by the next column"),
-    bind(Scope::Failures, &[Char('s')], Command::Sort, "sort", "sort the signatures by the next column"),
-    bind(Scope::List, &[Char('k'), Named(KeyCode::Up)], Command::Up, "", "up"),
-    bind(Scope::List, &[Char('j'), Named(KeyCode::Down)], Command::Down, "", "down"),
-    bind(Scope::List, &[Ctrl('b'), Named(KeyCode::PageUp)], Command::PageUp, "", "one screen up"),
-    bind(Scope::List, &[Ctrl('f'), Named(KeyCode::PageDown)], Command::PageDown, "", "one screen down"),
-    bind(Scope::List, &[Char('g'), Named(KeyCode::Home)], Command::Top, "", "first row"),
-    bind(Scope::List, &[Char('G'), Named(KeyCode::End)], Command::Bottom, "", "last row"),
-    bind(Scope::Detail, &[Char('k'), Named(KeyCode::Up)], Command::Up, "scroll", "up"),
-    bind(Scope::Detail, &[Char('j'), Named(KeyCode::Down)], Command::Down, "", "down"),
-    bind(Scope::Detail, &[Ctrl('b'), Named(KeyCode::PageUp)], Command::PageUp, "", "one screen up"),
-    bind(Scope::Detail, &[Ctrl('f'), Named(KeyCode::PageDown), Char(' ')], Command::PageDown, "", "one screen down"),
-    bind(Scope::Detail, &[Char('g'), Named(KeyCode::Home)], Command::Top, "", "first line"),
-    bind(Scope::Detail, &[Char('G'), Named(KeyCode::End)], Command::Bottom, "", "last line"),
-    bind(Scope::Detail, &[Named(KeyCode::Tab)], Command::NextPane, "section", "next section"),
-    bind(Scope::Detail, &[Char('r')], Command::Requeue, "requeue", "requeue this job"),
-    bind(Scope::Detail, &[Char('F')], Command::ForceRequeue, "", "force requeue this job"),
-    bind(Scope::Detail, &[Char('d')], Command::DeadLetter, "dead-letter", "move this job to the dead letters"),
-    bind(Scope::Detail, &[Char('x')], Command::Reap, "reap", "reap this job"),
-    bind(Scope::Detail, &[Char('y')], Command::Copy, "copy id", "copy the job's id to the clipboard (OSC 52)"),
-    bind(Scope::Detail, &[Named(KeyCode::Esc), Char('q')], Command::Back, "back", "close the detail"),
-    bind(Scope::Confirm, &[Char('y')], Command::Confirm, "yes", "do it"),
-    bind(Scope::Confirm, &[Named(KeyCode::Esc), Char('n'), Char('q')], Command::Back, "leave it", "change nothing"),
-    bind(Scope::Prompt, &[Named(KeyCode::Enter)], Command::Confirm, "use it", "use the text"),
-    bind(Scope::Prompt, &[Named(KeyCode::Esc)], Command::Back, "cancel", "leave the text as it was"),
-    bind(Scope::Palette, &[Named(KeyCode::Enter)], Command::Confirm, "do it", "do what the cursor is on"),
-    bind(Scope::Palette, &[Named(KeyCode::Esc)], Command::Back, "close", "close the palette"),
-    bind(Scope::Palette, &[Named(KeyCode::Up), Ctrl('p')], Command::Up, "", "up"),
-    bind(Scope::Palette, &[Named(KeyCode::Down), Ctrl('n')], Command::Down, "choose", "down"),
-    bind(Scope::Palette, &[Named(KeyCode::PageUp)], Command::PageUp, "", "one screen up"),
-    bind(Scope::Palette, &[Named(KeyCode::PageDown)], Command::PageDown, "", "one screen down"),
-    bind(Scope::Confirm, &[Named(KeyCode::Up)], Command::Up, "", "scroll a long list of jobs up"),
-    bind(Scope::Confirm, &[Named(KeyCode::Down)], Command::Down, "", "scroll it down"),
-    bind(Scope::Confirm, &[Named(KeyCode::PageUp)], Command::PageUp, "", "scroll it one screen up"),
-    bind(Scope::Confirm, &[Named(KeyCode::PageDown)], Command::PageDown, "", "scroll it one screen down"),
-    bind(Scope::Help, &[Named(KeyCode::Esc), Char('q'), Char('?')], Command::Back, "close", "close the help"),
-    bind(Scope::Help, &[Char('k'), Named(KeyCode::Up)], Command::Up, "", "up"),
-    bind(Scope::Help, &[Char('j'), Named(KeyCode::Down)], Command::Down, "scroll", "down"),
-    bind(Scope::Help, &[Named(KeyCode::PageUp)], Command::PageUp, "", "one screen up"),
-    bind(Scope::Help, &[Named(KeyCode::PageDown), Char(' ')], Command::PageDown, "", "one screen down"),
-    bind(Scope::Global, &[Char(':')], Command::Palette, "", "find a command, a view or a queue by name"),
-    bind(Scope::Global, &[Char('/')], Command::Filter, "filter", "show only queues or jobs that contain a text"),
-    bind(Scope::Global, &[Named(KeyCode::Tab)], Command::NextPane, "pane", "next pane"),
-    bind(Scope::Global, &[Named(KeyCode::BackTab)], Command::PreviousPane, "", "pane before"),
-    bind(Scope::Global, &[Char('1')], Command::View(1), "", "overview"),
-    bind(Scope::Global, &[Char('2')], Command::View(2), "jobs", "jobs"),
-    bind(Scope::Global, &[Char('3')], Command::View(3), "workers", "leases and workers"),
-    bind(Scope::Global, &[Char('4')], Command::View(4), "dead", "failures and dead letters by error signature"),
-    bind(
-        Scope::Global,
-        &[Char('a')],
-        Command::AllQueues,
-        "all",
-        "panes follow all queues, or the one under the cursor",
-    ),
-    bind(Scope::Global, &[Char('[')], Command::RangeShorter, "", "shorter time range"),
-    bind(Scope::Global, &[Char(']')], Command::RangeLonger, "", "longer time range"),
-    bind(Scope::Global, &[Char('t')], Command::Times, "", "times: relative, UTC, local"),
-    bind(Scope::Global, &[Char('z')], Command::Freeze, "freeze", "freeze the screen, or let it run again"),
-    bind(Scope::Global, &[Char('Z')], Command::Zoom, "", "zoom the pane, or put it back"),
-    bind(Scope::Global, &[Char('+'), Char('=')], Command::Faster, "", "poll more often"),
-    bind(Scope::Global, &[Char('-')], Command::Slower, "", "poll less often"),
-    bind(Scope::Global, &[Ctrl('l'), Ctrl('r')], Command::Refresh, "", "read again now and repaint"),
-    bind(Scope::Global, &[Char('D')], Command::PsqlLine, "", "show the psql line of the demo's database"),
-    bind(Scope::Global, &[Named(KeyCode::Esc)], Command::Back, "", "clear marks or filter; back to the overview"),
-    bind(Scope::Global, &[Char('?'), Named(KeyCode::F(1))], Command::Help, "help", "show the keys"),
-    bind(Scope::Global, &[Char('q')], Command::Quit, "quit", "quit"),
-    bind(Scope::Always, &[Ctrl('z')], Command::Suspend, "", "suspend; `fg` comes back"),
-    bind(Scope::Always, &[Ctrl('c')], Command::QuitNow, "", "quit from anywhere"),
-];
-
 /// The command of a key press where `scopes` are in force, innermost first.
 #[must_use]
 pub fn resolve(scopes: &[Scope], key: Key) -> Option<Command> {
@@ -309,6 +223,7 @@ pub fn markdown_table() -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::Key::{Char, Named};
     use super::*;
 
     #[test]

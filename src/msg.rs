@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crossterm::event::KeyEvent;
+use ratatui::layout::Position;
 
 use crate::model::{
     Action, ActionReport, Fence, JobDetail, JobRef, Page, PageRequest, Panel, PanelKind, Point, QueueId, ServerFacts,
@@ -16,6 +17,8 @@ pub enum Msg {
     Key(KeyEvent),
     /// Text was pasted.
     Paste(String),
+    /// The mouse, where it is switched on.
+    Mouse(Pointer),
     /// The terminal has another size; both in cells.
     Resized(u16, u16),
     /// Time passed: monotonic since the program's start.
@@ -107,6 +110,24 @@ pub enum Msg {
     },
 }
 
+/// What the mouse did, and where on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pointer {
+    /// The first button was pressed.
+    Click(Position),
+    /// The wheel was turned by one step, up or down.
+    Wheel(Position, Turn),
+}
+
+/// Where the wheel was turned to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// Away from the hand.
+    Up,
+    /// Towards the hand.
+    Down,
+}
+
 /// A request, carried out outside of `update`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
@@ -114,6 +135,8 @@ pub enum Effect {
     Quit,
     /// Give the terminal back to the shell until `fg`.
     Suspend,
+    /// Let the mouse point, or leave it to the terminal.
+    Mouse(bool),
     /// Repaint everything at the next frame.
     Repaint,
     /// Poll now.

@@ -5,16 +5,17 @@ use std::future::pending;
 use std::time::Duration;
 
 use color_eyre::eyre::{Report, eyre};
-use crossterm::event::Event;
+use crossterm::event::{Event, MouseButton, MouseEvent, MouseEventKind};
 use futures::{Stream, StreamExt};
 use ratatui::Terminal;
 use ratatui::backend::Backend;
+use ratatui::layout::Position;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use crate::app::App;
-use crate::msg::{Effect, Msg};
+use crate::msg::{Effect, Msg, Pointer, Turn};
 
 /// Two frames are never closer together than this.
 const FRAME: Duration = Duration::from_millis(33);
@@ -173,7 +174,18 @@ fn translate(event: Event) -> Option<Msg> {
         Event::Key(key) => Some(Msg::Key(key)),
         Event::Paste(text) => Some(Msg::Paste(text)),
         Event::Resize(columns, rows) => Some(Msg::Resized(columns, rows)),
-        Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+        Event::Mouse(mouse) => pointer(mouse).map(Msg::Mouse),
+        Event::FocusGained | Event::FocusLost => None,
+    }
+}
+
+fn pointer(event: MouseEvent) -> Option<Pointer> {
+    let at = Position { x: event.column, y: event.row };
+    match event.kind {
+        MouseEventKind::Down(MouseButton::Left) => Some(Pointer::Click(at)),
+        MouseEventKind::ScrollUp => Some(Pointer::Wheel(at, Turn::Up)),
+        MouseEventKind::ScrollDown => Some(Pointer::Wheel(at, Turn::Down)),
+        _ => None,
     }
 }
 

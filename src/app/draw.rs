@@ -8,6 +8,7 @@ use ratatui::widgets::Widget;
 use crate::panes::Pane;
 use crate::text::{truncate, width};
 
+use super::mouse::Place;
 use super::world::World;
 use super::{App, View, footer, header};
 
@@ -30,10 +31,17 @@ impl App {
         let [top, verdict, _, body, bottom] = area.layout(&rows);
         header::render(self, top, buf);
         header::verdict(self, verdict, buf);
+        self.places.clear();
         match (self.view, self.zoomed) {
-            (View::Jobs, _) => titled(&mut self.jobs, &self.world, true, body, buf),
-            (View::Full(index), _) => titled(self.full[index].as_mut(), &self.world, true, body, buf),
-            (View::Overview, true) => titled(self.overview[self.focus].as_mut(), &self.world, true, body, buf),
+            (View::Jobs, _) => {
+                self.places.push((body, Place::Pane(0)));
+                titled(&mut self.jobs, &self.world, true, body, buf);
+            }
+            (View::Full(index), _) => {
+                self.places.push((body, Place::Pane(index)));
+                titled(self.full[index].as_mut(), &self.world, true, body, buf);
+            }
+            (View::Overview, true) => self.pane(self.focus, body, buf),
             (View::Overview, false) if area.width >= LARGE.0 && area.height >= LARGE.1 => self.large(body, buf),
             (View::Overview, false) => self.small(body, buf),
         }
@@ -56,9 +64,7 @@ impl App {
         let [lower_left, lower_right] = lower.layout(&columns);
         let places = [first, upper_left, upper_right, lower_left, lower_right];
         for (index, place) in places.into_iter().enumerate() {
-            if let Some(pane) = self.overview.get_mut(index) {
-                titled(pane.as_mut(), &self.world, index == self.focus, place, buf);
-            }
+            self.pane(index, place, buf);
         }
         for half in [upper, lower] {
             let x = half.x + half.width.saturating_sub(3) / 2 + 1;
@@ -77,13 +83,20 @@ impl App {
         let table = u16::try_from(queues + 2).unwrap_or(most).clamp(4, most);
         let rows = Layout::vertical([Constraint::Length(table), Constraint::Length(1), Constraint::Min(0)]);
         let [first, tabs, rest] = area.layout(&rows);
-        titled(self.overview[0].as_mut(), &self.world, self.focus == 0, first, buf);
+        self.pane(0, first, buf);
         self.tabs(tabs, buf);
-        let focused = self.focus == self.lower;
-        titled(self.overview[self.lower].as_mut(), &self.world, focused, rest, buf);
+        self.pane(self.lower, rest, buf);
     }
 
-    fn tabs(&self, area: Rect, buf: &mut Buffer) {
+    /// A pane of the overview under its heading.
+    fn pane(&mut self, index: usize, area: Rect, buf: &mut Buffer) {
+        if let Some(pane) = self.overview.get_mut(index) {
+            self.places.push((area, Place::Pane(index)));
+            titled(pane.as_mut(), &self.world, index == self.focus, area, buf);
+        }
+    }
+
+    fn tabs(&mut self, area: Rect, buf: &mut Buffer) {
         let theme = &self.world.theme;
         let mut spans = vec![Span::styled("─", theme.quiet)];
         for (index, pane) in self.overview.iter().enumerate().skip(1) {
@@ -92,8 +105,13 @@ impl App {
                 i if i == self.lower => theme.text,
                 _ => theme.quiet,
             };
-            spans.push(Span::styled(format!(" {} ", pane.name()), style));
-            spans.push(Span::styled("─", theme.quiet));
+            let name = Span::styled(format!(" {} ", pane.name()), style);
+            let before: usize = spans.iter().map(Span::width).sum();
+            let (x, wide) =
+                (u16::try_from(before).unwrap_or(u16::MAX), u16::try_from(name.width()).unwrap_or(u16::MAX));
+            let place = Rect { x: area.x.saturating_add(x), width: wide, ..area }.intersection(area);
+            self.places.push((place, Place::Tab(index)));
+            spans.extend([name, Span::styled("─", theme.quiet)]);
         }
         let used: usize = spans.iter().map(Span::width).sum();
         let hint = " tab ";

@@ -81,6 +81,7 @@ impl App {
             Command::Freeze => self.world.toggle_freeze(),
             Command::Zoom => self.zoomed = !self.zoomed,
             Command::AllQueues => self.world.follow = !self.world.follow,
+            Command::Mouse => return self.toggle_mouse(),
             Command::Times => self.world.times = next_times(self.world.times),
             Command::RangeShorter => self.step_range(false),
             Command::RangeLonger => self.step_range(true),
@@ -95,7 +96,7 @@ impl App {
     }
 
     /// What the focused pane does with a command; what is the same for every job is done here.
-    fn pane_command(&mut self, command: Command) -> Effects {
+    pub(super) fn pane_command(&mut self, command: Command) -> Effects {
         if let Some(action) = action_of(command) {
             return self.ask_to_act(action);
         }
@@ -231,10 +232,14 @@ impl App {
 
     fn step_focus(&mut self, by: usize) {
         if self.view == View::Overview {
-            self.focus = (self.focus + by) % self.overview.len();
-            if self.focus > 0 {
-                self.lower = self.focus;
-            }
+            self.set_focus((self.focus + by) % self.overview.len());
+        }
+    }
+
+    pub(super) fn set_focus(&mut self, index: usize) {
+        self.focus = index;
+        if index > 0 {
+            self.lower = index;
         }
     }
 

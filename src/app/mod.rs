@@ -13,6 +13,7 @@ mod draw;
 mod footer;
 mod header;
 mod keys;
+mod mouse;
 mod overlay;
 mod panel;
 mod update;
@@ -24,6 +25,7 @@ use crate::msg::Effect;
 use crate::overlays::detail::Detail;
 use crate::panes::jobs::Jobs;
 use crate::panes::{self, Pane};
+use mouse::Places;
 use panel::PanelState;
 use world::World;
 
@@ -76,6 +78,7 @@ pub struct App {
     zoomed: bool,
     /// What lies over the view, the topmost last: it takes the keys.
     overlays: Vec<Overlay>,
+    places: Places,
     notice: Option<Notice>,
     refused: Option<String>,
 }
@@ -101,6 +104,7 @@ impl App {
             lower: FIRST_LOWER,
             zoomed: false,
             overlays: Vec::new(),
+            places: Places::new(),
             notice: None,
             refused: None,
         }

@@ -121,6 +121,18 @@ impl Overlay {
         }
     }
 
+    /// Scrolls by one line, or moves the cursor by one row.
+    pub(super) fn scroll(&mut self, command: Command) {
+        match self {
+            Self::Confirm(open) => open.scroll_by(command),
+            Self::Detail(open) => open.on_command(command),
+            Self::Help(open) => open.on_command(command),
+            Self::Results(open) => open.on_command(command),
+            Self::Palette(open) => open.on_movement(command),
+            Self::Filter(_) => {}
+        }
+    }
+
     /// Pasted text: goes into a text field. Says whether there was one.
     pub(super) fn paste(&mut self, text: &str) -> bool {
         match self {

@@ -15,6 +15,7 @@ impl App {
     pub fn update(&mut self, msg: Msg) -> Effects {
         match msg {
             Msg::Key(event) => return self.key(&event),
+            Msg::Mouse(pointer) => return self.pointer(pointer),
             Msg::Paste(text) => self.paste(&text),
             // The next frame asks for the size itself.
             Msg::Resized(..) => {}

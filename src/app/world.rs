@@ -96,6 +96,8 @@ pub struct World {
     pub times: TimeStyle,
     /// Styles and signs.
     pub theme: Theme,
+    /// The mouse points here; else it is the terminal's.
+    pub mouse: bool,
     /// Set while the screen is frozen.
     pub frozen: Option<Frozen>,
 }
@@ -121,6 +123,7 @@ impl World {
             range,
             times,
             theme,
+            mouse: false,
             frozen: None,
         }
     }

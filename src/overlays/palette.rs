@@ -18,7 +18,7 @@ use super::frame;
 use crate::keymap::{Binding, Command};
 use crate::model::QueueId;
 use crate::panes::Ctx;
-use crate::panes::parts::{Cursor, Move, movement, put};
+use crate::panes::parts::{Cursor, movement, put};
 use crate::text::{self, Safe, Side};
 use crate::theme;
 
@@ -104,7 +104,7 @@ impl Palette {
             (KeyCode::Esc, _) | (_, Some(Command::Back)) => Answer::Cancel,
             (KeyCode::Enter, _) | (_, Some(Command::Confirm)) => self.chosen(),
             (_, Some(command)) if movement(command).is_some() => {
-                self.cursor.step(self.found.clone().iter(), movement(command).unwrap_or(Move::First));
+                self.on_movement(command);
                 Answer::Stay
             }
             _ => {
@@ -113,6 +113,13 @@ impl Palette {
                 }
                 Answer::Stay
             }
+        }
+    }
+
+    /// Moves the cursor.
+    pub fn on_movement(&mut self, command: Command) {
+        if let Some(step) = movement(command) {
+            self.cursor.step(self.found.iter(), step);
         }
     }
 

@@ -9,7 +9,7 @@
 //! ```
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::parts::{Cell, Column, Cursor, Grid, RateLines, Row, dim_if_stale, inset, movement, put, say, spark};
 use super::{Ask, Ctx, Pane};
@@ -120,6 +120,7 @@ impl FailuresPane {
         let body = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..area };
         let ids = ids(rows);
         let at = self.cursor.settle(ids.iter());
+        self.cursor.drawn_in(body);
         let top = self.cursor.scroll(usize::from(body.height), rows.len());
         for (line, (index, signature)) in (0..body.height).zip(rows.iter().enumerate().skip(top)) {
             let mut row = row(signature, ctx);
@@ -166,6 +167,11 @@ impl Pane for FailuresPane {
         }
         let at = self.cursor.settle(ids.iter()).filter(|_| command == Command::Inspect)?;
         rows.get(at).map(|signature| Ask::ShowJobs(jobs_behind(signature)))
+    }
+
+    fn on_click(&mut self, at: Position, ctx: &Ctx<'_>) -> bool {
+        let ids = ids(&signatures(ctx));
+        self.cursor.click(at, ids.iter())
     }
 
     fn on_snapshot(&mut self, ctx: &Ctx<'_>) {

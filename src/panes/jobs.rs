@@ -11,7 +11,7 @@ mod cells;
 use std::time::Duration;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::parts::{Cursor, Grid, Move, dim_if_stale, movement, say};
 use super::{Ask, Ctx, Pane};
@@ -105,6 +105,7 @@ impl Jobs {
         let rows = page.jobs.value().map_or(&[] as &[Job], Vec::as_slice);
         let at = self.cursor.settle(rows.iter().map(|job| &job.at));
         let body = Rect { y: area.y + 1, height: area.height - 1, ..area };
+        self.cursor.drawn_in(body);
         let top = self.cursor.scroll(usize::from(body.height), rows.len());
         let columns = cells::columns(self.filter.queue.is_some(), ctx.times);
         let grid = Grid::new(&columns, area.width);
@@ -190,6 +191,11 @@ impl Pane for Jobs {
         }
         let rows: Vec<&Job> = self.rows().iter().collect();
         if command == Command::MarkRange { ctx.mark_range(&rows, self.cursor.key()) } else { None }
+    }
+
+    fn on_click(&mut self, at: Position, _ctx: &Ctx<'_>) -> bool {
+        let rows: Vec<JobRef> = self.rows().iter().map(|job| job.at.clone()).collect();
+        self.cursor.click(at, rows.iter())
     }
 
     fn current_job<'a>(&'a self, _ctx: &Ctx<'a>) -> Option<&'a Job> {

@@ -6,7 +6,7 @@
 //! ```
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::parts::{Cell, Column, Cursor, Grid, Row, dim_if_stale, inset, movement, put, say};
 use super::{Ask, Ctx, Pane};
@@ -46,6 +46,7 @@ impl Leases {
     fn table(&mut self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>, rows: &[&Job]) {
         let at = self.cursor.settle(rows.iter().map(|job| &job.at));
         let top = self.cursor.scroll(usize::from(area.height), rows.len());
+        self.cursor.drawn_in(area);
         let columns = columns_for(ctx);
         let grid = Grid::new(&columns, area.width);
         let bar = grid.width_of(LEFT).unwrap_or(0);
@@ -178,6 +179,10 @@ impl Pane for Leases {
             return None;
         }
         if command == Command::MarkRange { ctx.mark_range(&rows, self.cursor.key()) } else { None }
+    }
+
+    fn on_click(&mut self, at: Position, ctx: &Ctx<'_>) -> bool {
+        self.cursor.click(at, Self::rows(ctx).iter().map(|job| &job.at))
     }
 
     fn current_job<'a>(&'a self, ctx: &Ctx<'a>) -> Option<&'a Job> {

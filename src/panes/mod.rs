@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use crate::keymap::{Command, Scope};
 use crate::model::{
@@ -106,6 +106,11 @@ pub trait Pane {
     /// through [`Pane::current_job`].
     fn on_command(&mut self, _command: Command, _ctx: &Ctx<'_>) -> Option<Ask> {
         None
+    }
+
+    /// A click on a place of the screen: the cursor goes to the row there. True: it was there already.
+    fn on_click(&mut self, _at: Position, _ctx: &Ctx<'_>) -> bool {
+        false
     }
 
     /// The job under the cursor, where rows are jobs.

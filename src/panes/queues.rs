@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::parts::{Cell, Column, Cursor, Grid, dim_if_stale, movement, say};
 use super::{Ask, Ctx, Pane};
@@ -71,6 +71,7 @@ impl Queues {
         let at = self.cursor.settle(rows.iter());
         let (body, columns) = (Rect { y: area.y + 1, height: area.height - 1, ..area }, columns_for(snapshot));
         let top = self.cursor.scroll(usize::from(body.height), rows.len());
+        self.cursor.drawn_in(body);
         let grid = Grid::new(&columns, area.width);
         grid.head(buf, area, &columns, cells::sorted_column(self.order), ctx.theme);
         let several =
@@ -137,6 +138,11 @@ impl Pane for Queues {
             }
             _ => None,
         }
+    }
+
+    fn on_click(&mut self, at: Position, ctx: &Ctx<'_>) -> bool {
+        let rows: Vec<QueueId> = self.shown(ctx).into_iter().cloned().collect();
+        self.cursor.click(at, rows.iter())
     }
 
     fn current_queue(&self, ctx: &Ctx<'_>) -> Option<QueueId> {

@@ -10,7 +10,7 @@
 mod cells;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::parts::{Cursor, Grid, dim_if_stale, movement, put, say};
 use super::{Ask, Ctx, Pane};
@@ -107,6 +107,7 @@ impl WorkersPane {
         let Some(body_height) = area.height.checked_sub(1) else { return };
         let (mut cursor, rows) = (self.cursor.clone(), self.rows(ctx));
         let at = cursor.settle(rows.iter().map(|w| &w.id).collect::<Vec<_>>().into_iter());
+        cursor.drawn_in(Rect { y: area.y + 1, height: body_height, ..area });
         let top = cursor.scroll(usize::from(body_height), rows.len());
         let body = Rect { y: area.y + 1, height: body_height, ..area };
         let columns = cells::columns(ctx.times);
@@ -195,6 +196,11 @@ impl Pane for WorkersPane {
             Command::Copy => self.cursor.key().cloned().map(Ask::Copy),
             _ => None,
         }
+    }
+
+    fn on_click(&mut self, at: Position, ctx: &Ctx<'_>) -> bool {
+        let ids: Vec<String> = self.rows(ctx).into_iter().map(|w| w.id.clone()).collect();
+        self.cursor.click(at, ids.iter())
     }
 
     fn panel(&self) -> Option<PanelKind> {

@@ -68,3 +68,20 @@ async fn every_size_is_survived() {
     pty.send_keys("q");
     assert_eq!(pty.wait_exit(), 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_mouse_is_given_back_with_the_terminal() {
+    let (_database, _client, mut pty) = dashboard(80, 24).await;
+    pty.wait_for_text("emails");
+    assert!(!pty.raw_bytes().windows(6).any(|w| w.starts_with(b"\x1b[?100")), "off unless asked for");
+    pty.send_keys("m");
+    pty.wait_for_text("the mouse points here");
+    // A click on the first tab after the leases, in the form that the terminal was asked for.
+    pty.send_keys("\x1b[<0;12;2M\x1b[<0;12;2m");
+    pty.send_keys("q");
+    assert_eq!(pty.wait_exit(), 0);
+    pty.assert_restored();
+    let bytes = pty.raw_bytes();
+    let last = |what: &[u8]| bytes.windows(what.len()).rposition(|w| w == what);
+    assert!(last(b"\x1b[?1000h") < last(b"\x1b[?1000l") && last(b"\x1b[?1006h") < last(b"\x1b[?1006l"));
+}

@@ -48,6 +48,7 @@ impl Executor for Effects {
             Effect::ReadPanel(kind) => self.read_panel(kind, tasks),
             Effect::ReadDetail(job) => self.read_detail(job, tasks),
             Effect::Act { action, targets } => self.act(action, targets, tasks),
+            Effect::Mouse(on) => self.screen.mouse(on),
             Effect::Copy(text) => {
                 if let Err(error) = terminal::copy(&text) {
                     tracing::warn!(%error, "the clipboard could not be written");

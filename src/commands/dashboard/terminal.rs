@@ -18,6 +18,16 @@ use crate::run::Suspend;
 /// Text longer than this is not put on the clipboard: many terminals drop the whole sequence then.
 const CLIPBOARD_MOST: usize = 74_994;
 
+/// Presses and the wheel only, in the form that knows any column; crossterm's own command would also ask for every movement.
+const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1000l";
+
+/// Switches a mode of the terminal; an error means that it is gone.
+fn mode(sequence: &[u8]) {
+    let mut out = stdout().lock();
+    let _gone = out.write_all(sequence).and_then(|()| out.flush());
+}
+
 /// Whether the screen is ours at present. Shared with the panic hook, which keeps quiet while it is.
 #[derive(Debug, Clone, Default)]
 pub struct ScreenFlag(Arc<AtomicBool>);
@@ -33,6 +43,8 @@ impl ScreenFlag {
 /// Owns raw mode, the alternate screen and paste marks. Dropping it gives them back.
 pub struct Screen {
     up: ScreenFlag,
+    /// The mouse is ours too.
+    mouse: bool,
 }
 
 impl Screen {
@@ -41,7 +53,7 @@ impl Screen {
     /// # Errors
     /// When a step fails; the steps before it are undone.
     pub fn enter(up: ScreenFlag) -> io::Result<Self> {
-        let mut screen = Self { up };
+        let mut screen = Self { up, mouse: false };
         screen.take()?;
         Ok(screen)
     }
@@ -49,12 +61,30 @@ impl Screen {
     fn take(&mut self) -> io::Result<()> {
         enable_raw_mode()?;
         self.up.0.store(true, Ordering::SeqCst);
-        execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide).inspect_err(|_| self.leave())
+        execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide).inspect_err(|_| self.leave())?;
+        if self.mouse {
+            mode(MOUSE_ON);
+        }
+        Ok(())
+    }
+
+    /// Takes clicks and the wheel over, or gives them back. Selecting text with the mouse is the terminal's while they are not
+    /// ours.
+    pub fn mouse(&mut self, on: bool) {
+        self.mouse = on;
+        mode(if on { MOUSE_ON } else { MOUSE_OFF });
+    }
+
+    fn mouse_off(&self) {
+        if self.mouse {
+            mode(MOUSE_OFF);
+        }
     }
 
     /// Gives the terminal back; the second time it does nothing. Errors mean that the terminal is gone: nobody can be told.
     pub fn leave(&mut self) {
         if self.up.0.swap(false, Ordering::SeqCst) {
+            self.mouse_off();
             let _gone = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show);
             let _gone = disable_raw_mode();
         }

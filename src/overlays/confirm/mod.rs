@@ -146,6 +146,11 @@ impl Confirm {
         Answer::Stay
     }
 
+    /// Scrolls a long list of jobs by one line.
+    pub fn scroll_by(&mut self, command: Command) {
+        self.scroll.on_command(command);
+    }
+
     /// Pasted text goes into the text field. Says whether there is one.
     pub fn paste(&mut self, text: &str) -> bool {
         if let Some(typed) = &mut self.typed {

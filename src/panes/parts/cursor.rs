@@ -3,6 +3,8 @@
 //! When the row it stands on is gone, nothing is selected until somebody moves; and when rows come in above, the rows
 //! in view stay where they are.
 
+use ratatui::layout::{Position, Rect};
+
 /// Where somebody is in a list whose rows are named by `K`.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<K> {
@@ -14,11 +16,13 @@ pub(crate) struct Cursor<K> {
     top: usize,
     /// How many rows were in view when last drawn.
     height: usize,
+    /// Where the rows were last drawn.
+    body: Rect,
 }
 
 impl<K> Default for Cursor<K> {
     fn default() -> Self {
-        Self { at: None, index: 0, top: 0, height: 0 }
+        Self { at: None, index: 0, top: 0, height: 0, body: Rect::ZERO }
     }
 }
 
@@ -86,6 +90,27 @@ impl<K: Clone + PartialEq> Cursor<K> {
             (self.at, self.index) = (Some(key.clone()), index);
             self.follow();
         }
+    }
+
+    /// Remembers where the rows are drawn, one a line.
+    pub(crate) fn drawn_in(&mut self, body: Rect) {
+        self.body = body;
+    }
+
+    /// Moves to the row that was drawn at this place of the screen. True: it was there already, so that the second click on a
+    /// row opens it.
+    pub(crate) fn click<'a>(&mut self, at: Position, mut keys: impl ExactSizeIterator<Item = &'a K>) -> bool
+    where
+        K: 'a,
+    {
+        if !self.body.contains(at) {
+            return false;
+        }
+        let index = self.top + usize::from(at.y - self.body.y);
+        let Some(key) = keys.nth(index) else { return false };
+        let again = self.at.as_ref() == Some(key);
+        (self.at, self.index) = (Some(key.clone()), index);
+        again
     }
 
     /// The first row to draw in a view of so many rows; the cursor's row is inside it.
