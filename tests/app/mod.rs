@@ -1,19 +1,19 @@
 //! The pure core: keys and facts in, effects out, and what is on screen then. No terminal, no database, no clock.
 
+mod mouse;
+mod views;
+
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use queuetop::app::world::World;
-use queuetop::app::{App, Guards, Overlay, View};
-use queuetop::model::{
-    Ability, Action, ActionReport, JobDetail, Outcome, Panel, PanelKind, Reading, ServerFacts, Snapshot, TargetResult,
-    Workers,
-};
-use queuetop::msg::{Effect, Msg, Pointer, Turn};
+use queuetop::app::{App, Guards, Overlay};
+use queuetop::model::{Ability, Action, ActionReport, Outcome, ServerFacts, Snapshot, TargetResult};
+use queuetop::msg::{Effect, Msg};
 use queuetop::panes::TimeStyle;
 use queuetop::theme::Theme;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 
 use crate::support::fixtures;
 
@@ -244,131 +244,6 @@ fn a_frozen_screen_keeps_its_numbers_until_it_runs_again() {
     assert!(rig.screen(120, 40).contains("invoices"));
     rig.keys("z");
     assert!(!rig.screen(120, 40).contains("FROZEN"));
-}
-
-#[test]
-fn the_list_of_jobs_is_read_when_it_opens() {
-    let mut rig = Rig::connected();
-    let effects = rig.keys("2");
-    assert!(matches!(effects.as_slice(), [Effect::ReadPage(_)]), "{effects:?}");
-    assert_eq!(rig.app.view(), View::Jobs);
-    rig.press(KeyCode::Esc);
-    assert_eq!(rig.app.view(), View::Overview);
-}
-
-#[test]
-fn a_full_view_asks_for_its_reading_and_again_as_its_cost_allows() {
-    let mut rig = Rig::connected();
-    assert_eq!(rig.keys("3"), [Effect::ReadPanel(PanelKind::Workers)]);
-    assert_eq!(rig.app.view(), View::Full(0));
-    let again = |rig: &mut Rig| rig.poll(snapshot()).contains(&Effect::ReadPanel(PanelKind::Workers));
-    assert!(!again(&mut rig), "one reading is on its way");
-    let workers = |cost| {
-        let taken_at = fixtures::NOW;
-        Panel::Workers(Workers { workers: Reading::Exact(Vec::new()), taken_at, cost, note: None })
-    };
-    rig.app.update(Msg::PanelRead(Box::new(workers(Duration::from_millis(100)))));
-    rig.clock(14);
-    assert!(!again(&mut rig), "100 ms are 2 % of 5 s");
-    rig.clock(15);
-    assert!(again(&mut rig));
-    rig.app.update(Msg::PanelFailed { kind: PanelKind::Workers, reason: "no".into() });
-    rig.clock(16);
-    assert!(again(&mut rig), "a failed reading is repeated");
-    rig.clock(27);
-    assert!(again(&mut rig), "an answer that never came is not waited for");
-    assert!(rig.screen(80, 24).contains("LEASES AND WORKERS"));
-    rig.press(KeyCode::Esc);
-    assert_eq!(rig.app.view(), View::Overview);
-    assert!(!again(&mut rig), "nobody looks at it");
-}
-
-#[test]
-fn the_palette_does_what_is_chosen() {
-    let mut rig = Rig::connected();
-    rig.keys(":freeze");
-    assert!(rig.screen(80, 24).contains("freeze the screen"));
-    rig.press(KeyCode::Enter);
-    assert!(rig.app.overlay().is_none() && rig.screen(120, 40).contains("FROZEN"));
-    rig.keys("z:webhooks");
-    let effects = rig.press(KeyCode::Enter);
-    let [Effect::ReadPage(request)] = effects.as_slice() else { panic!("{effects:?}") };
-    assert_eq!(request.filter.queue, Some(fixtures::queue_id("webhooks")));
-    rig.keys(":");
-    rig.press(KeyCode::Esc);
-    assert!(rig.app.overlay().is_none());
-    assert_eq!(rig.keys(":q"), []);
-    assert_eq!(rig.press(KeyCode::Enter), [Effect::Quit]);
-}
-
-#[test]
-fn a_click_moves_focus_and_cursor_and_the_second_one_opens() {
-    let mut rig = Rig::connected();
-    let effects = rig.keys("m");
-    assert_eq!(effects, [Effect::Mouse(true)]);
-    let screen = rig.screen(120, 40);
-    let row = screen.lines().position(|line| line.contains("3c6e…02")).expect("the second lease");
-    let column = screen.lines().nth(row).and_then(|line| line.find("3c6e")).expect("its column");
-    let column = screen.lines().nth(row).unwrap()[..column].chars().count();
-    let at = Position { x: u16::try_from(column).unwrap(), y: u16::try_from(row).unwrap() };
-    let click = |rig: &mut Rig| rig.app.update(Msg::Mouse(Pointer::Click(at)));
-    assert_eq!(click(&mut rig), []);
-    rig.screen(120, 40);
-    let effects = click(&mut rig);
-    assert!(matches!(effects.as_slice(), [Effect::ReadDetail(job)] if job.id.starts_with("3c6e")), "{effects:?}");
-    // With something open, what lies below takes no clicks.
-    rig.screen(120, 40);
-    assert_eq!(click(&mut rig), []);
-    rig.press(KeyCode::Esc);
-    // The wheel moves in the pane under it.
-    rig.screen(120, 40);
-    rig.app.update(Msg::Mouse(Pointer::Wheel(Position { x: 5, y: 5 }, Turn::Down)));
-    assert!(rig.screen(120, 40).contains("THROUGHPUT  emails"), "three queues further down: {}", rig.screen(120, 40));
-    assert_eq!(rig.keys("m"), [Effect::Mouse(false)]);
-}
-
-#[test]
-fn a_click_on_a_tab_shows_its_pane() {
-    let mut rig = Rig::connected();
-    let screen = rig.screen(80, 24);
-    let (y, line) = screen.lines().enumerate().find(|(_, line)| line.contains(" attempts ")).expect("tabs");
-    let x = line[..line.find("attempts").unwrap()].chars().count();
-    let at = Position { x: u16::try_from(x).unwrap(), y: u16::try_from(y).unwrap() };
-    rig.app.update(Msg::Mouse(Pointer::Click(at)));
-    assert!(rig.screen(80, 24).contains("ATTEMPTS"));
-    for (x, y) in [(0, 0), (79, 23), (500, 500)] {
-        rig.app.update(Msg::Mouse(Pointer::Click(Position { x, y })));
-    }
-}
-
-#[test]
-fn a_confirmation_goes_back_to_the_detail_it_came_from() {
-    let mut rig = Rig::on_leases();
-    rig.press(KeyCode::Enter);
-    let job = fixtures::busy().snapshot.unwrap().leases.value().unwrap()[0].job.clone();
-    let detail = JobDetail {
-        job: job.clone(),
-        payload: Reading::Unknown,
-        error: Reading::Unknown,
-        attempts: Reading::Unknown,
-        more: Vec::new(),
-        taken_at: fixtures::NOW,
-    };
-    rig.app.update(Msg::DetailRead { job: job.at, detail: Some(Box::new(detail)) });
-    rig.keys("d");
-    assert!(matches!(rig.app.overlay(), Some(Overlay::Confirm(_))));
-    rig.press(KeyCode::Esc);
-    assert!(matches!(rig.app.overlay(), Some(Overlay::Detail(_))));
-}
-
-#[test]
-fn enter_opens_the_job_and_reads_it() {
-    let mut rig = Rig::on_leases();
-    let effects = rig.press(KeyCode::Enter);
-    assert!(matches!(effects.as_slice(), [Effect::ReadDetail(_)]), "{effects:?}");
-    assert!(matches!(rig.app.overlay(), Some(Overlay::Detail(_))));
-    rig.press(KeyCode::Esc);
-    assert!(rig.app.overlay().is_none());
 }
 
 #[test]

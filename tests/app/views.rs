@@ -1,0 +1,96 @@
+//! Views and what lies over them: what opening asks for, and where Esc leads.
+
+use std::time::Duration;
+
+use crossterm::event::KeyCode;
+use queuetop::app::{Overlay, View};
+use queuetop::model::{JobDetail, Panel, PanelKind, Reading, Workers};
+use queuetop::msg::{Effect, Msg};
+
+use super::{Rig, snapshot};
+use crate::support::fixtures;
+
+#[test]
+fn a_full_view_asks_for_its_reading_and_again_as_its_cost_allows() {
+    let mut rig = Rig::connected();
+    assert_eq!(rig.keys("3"), [Effect::ReadPanel(PanelKind::Workers)]);
+    assert_eq!(rig.app.view(), View::Full(0));
+    let again = |rig: &mut Rig| rig.poll(snapshot()).contains(&Effect::ReadPanel(PanelKind::Workers));
+    assert!(!again(&mut rig), "one reading is on its way");
+    let workers = |cost| {
+        let taken_at = fixtures::NOW;
+        Panel::Workers(Workers { workers: Reading::Exact(Vec::new()), taken_at, cost, note: None })
+    };
+    rig.app.update(Msg::PanelRead(Box::new(workers(Duration::from_millis(100)))));
+    rig.clock(14);
+    assert!(!again(&mut rig), "100 ms are 2 % of 5 s");
+    rig.clock(15);
+    assert!(again(&mut rig));
+    rig.app.update(Msg::PanelFailed { kind: PanelKind::Workers, reason: "no".into() });
+    rig.clock(16);
+    assert!(again(&mut rig), "a failed reading is repeated");
+    rig.clock(27);
+    assert!(again(&mut rig), "an answer that never came is not waited for");
+    assert!(rig.screen(80, 24).contains("LEASES AND WORKERS"));
+    rig.press(KeyCode::Esc);
+    assert_eq!(rig.app.view(), View::Overview);
+    assert!(!again(&mut rig), "nobody looks at it");
+}
+
+#[test]
+fn the_palette_does_what_is_chosen() {
+    let mut rig = Rig::connected();
+    rig.keys(":freeze");
+    assert!(rig.screen(80, 24).contains("freeze the screen"));
+    rig.press(KeyCode::Enter);
+    assert!(rig.app.overlay().is_none() && rig.screen(120, 40).contains("FROZEN"));
+    rig.keys("z:webhooks");
+    let effects = rig.press(KeyCode::Enter);
+    let [Effect::ReadPage(request)] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!(request.filter.queue, Some(fixtures::queue_id("webhooks")));
+    rig.keys(":");
+    rig.press(KeyCode::Esc);
+    assert!(rig.app.overlay().is_none());
+    assert_eq!(rig.keys(":q"), []);
+    assert_eq!(rig.press(KeyCode::Enter), [Effect::Quit]);
+}
+
+#[test]
+fn a_confirmation_goes_back_to_the_detail_it_came_from() {
+    let mut rig = Rig::on_leases();
+    rig.press(KeyCode::Enter);
+    let job = fixtures::busy().snapshot.unwrap().leases.value().unwrap()[0].job.clone();
+    let detail = JobDetail {
+        job: job.clone(),
+        payload: Reading::Unknown,
+        error: Reading::Unknown,
+        attempts: Reading::Unknown,
+        more: Vec::new(),
+        taken_at: fixtures::NOW,
+    };
+    rig.app.update(Msg::DetailRead { job: job.at, detail: Some(Box::new(detail)) });
+    rig.keys("d");
+    assert!(matches!(rig.app.overlay(), Some(Overlay::Confirm(_))));
+    rig.press(KeyCode::Esc);
+    assert!(matches!(rig.app.overlay(), Some(Overlay::Detail(_))));
+}
+
+#[test]
+fn the_list_of_jobs_is_read_when_it_opens() {
+    let mut rig = Rig::connected();
+    let effects = rig.keys("2");
+    assert!(matches!(effects.as_slice(), [Effect::ReadPage(_)]), "{effects:?}");
+    assert_eq!(rig.app.view(), View::Jobs);
+    rig.press(KeyCode::Esc);
+    assert_eq!(rig.app.view(), View::Overview);
+}
+
+#[test]
+fn enter_opens_the_job_and_reads_it() {
+    let mut rig = Rig::on_leases();
+    let effects = rig.press(KeyCode::Enter);
+    assert!(matches!(effects.as_slice(), [Effect::ReadDetail(_)]), "{effects:?}");
+    assert!(matches!(rig.app.overlay(), Some(Overlay::Detail(_))));
+    rig.press(KeyCode::Esc);
+    assert!(rig.app.overlay().is_none());
+}
