@@ -12,7 +12,7 @@ mod span;
 pub use figure::{Figure, Tone, whole_seconds};
 pub use moment::Zone;
 pub use number::{bytes, count, percent, rate, short};
-pub use parse::parse_duration;
+pub use parse::{parse_duration, parse_when};
 pub use span::{age, due, span};
 
 /// A true zero, drawn quietly.

@@ -57,6 +57,16 @@ pub enum Command {
     DeadLetter,
     /// Take back an expired lease.
     Reap,
+    /// Make a new job of a dead letter.
+    Replay,
+    /// Run at another time.
+    Reschedule,
+    /// Change the priority.
+    Priority,
+    /// Pause a queue, or let it go on.
+    Pause,
+    /// Put back what the last action changed.
+    Undo,
     /// Copy the id under the cursor.
     Copy,
     /// Panes follow all queues, or the one under the cursor.
@@ -195,6 +205,13 @@ pub fn in_force(scopes: &[Scope]) -> impl Iterator<Item = &'static Binding> {
         }
     }
     rows.into_iter()
+}
+
+/// The first key of a command, for texts that name it.
+#[must_use]
+pub fn label(command: Command) -> String {
+    let binding = BINDINGS.iter().find(|b| b.command == command);
+    binding.and_then(|b| b.keys.first()).map(|key| key.label()).unwrap_or_default()
 }
 
 /// The README's table: one row for each meaning, in the order of the list.

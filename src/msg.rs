@@ -97,6 +97,22 @@ pub enum Msg {
     },
     /// An action was answered.
     Acted(Box<ActionReport>),
+    /// A queue was paused or goes on.
+    Paused {
+        /// Which.
+        queue: QueueId,
+        /// It is paused.
+        paused: bool,
+        /// It was not so before.
+        changed: bool,
+    },
+    /// Pausing a queue, or letting it go on, failed.
+    PauseFailed {
+        /// Which.
+        queue: QueueId,
+        /// In plain words.
+        reason: String,
+    },
     /// An action failed as a whole. When `unknown`, it may have happened.
     ActFailed {
         /// What was asked.
@@ -155,6 +171,17 @@ pub enum Effect {
         action: Action,
         /// The jobs as they were seen.
         targets: Vec<(JobRef, Fence)>,
+        /// The operator's reason, for the audit.
+        reason: Option<String>,
+    },
+    /// Pause a queue, or let it go on.
+    SetPaused {
+        /// Which.
+        queue: QueueId,
+        /// Pause it.
+        paused: bool,
+        /// The operator's reason, for the audit.
+        reason: Option<String>,
     },
     /// Put a text on the clipboard of the user's terminal (OSC 52).
     Copy(String),

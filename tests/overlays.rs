@@ -120,7 +120,13 @@ fn results() -> Results {
         result(6, Outcome::Unknown, None, None),
     ];
     let asked = (1..=6).map(|n| job(n, "webhooks", JobState::Ready, 0, NOW).at).collect();
-    Results::new(ActionReport { action: Action::Requeue { force: false }, asked, results, at: Some(ago(2)) })
+    Results::new(ActionReport {
+        action: Action::Requeue { force: false },
+        asked,
+        results,
+        at: Some(ago(2)),
+        audit: None,
+    })
 }
 
 /// What draws an overlay.
@@ -197,6 +203,7 @@ fn hostile_text_is_harmless_in_every_overlay() {
             asked: vec![found.job.at.clone(); 2],
             results: vec![result.clone(), result],
             at: None,
+            audit: None,
         };
         let mut results = Results::new(report);
         for size in [(80, 24), (120, 40), (30, 30), (12, 9)] {

@@ -1,9 +1,11 @@
 //! Acting: from a key over the confirmation to the answer. What was seen travels as data; nothing is looked up again.
 
+use crate::keymap::{self, Command};
 use crate::model::{Ability, Action, ActionReport, Fence, Job, JobRef};
 use crate::msg::Effect;
 use crate::overlays::confirm::{Confirm, Place};
 use crate::overlays::results::{self, Results};
+use crate::overlays::value::{ValuePrompt, Wanted};
 
 use super::keys::count_of;
 use super::overlay::Overlay;
@@ -21,12 +23,21 @@ impl App {
             self.notify(format!("nothing to {}: no job under the cursor", action.verb()), false);
             return Effects::new();
         }
-        let confirm = Confirm::new(action, jobs, self.place(), self.world.mono);
-        self.overlays.push(Overlay::Confirm(Box::new(confirm)));
+        self.confirm(action, jobs);
         Effects::new()
     }
 
-    fn may_act(&self) -> Result<(), String> {
+    pub(super) fn confirm(&mut self, action: Action, jobs: Vec<Job>) {
+        let confirm = Confirm::new(action, jobs, self.place(), self.world.mono);
+        self.overlays.push(Overlay::Confirm(Box::new(confirm)));
+    }
+
+    /// Whether what would be acted on are dead letters.
+    pub(super) fn targets_are_dead(&self) -> bool {
+        self.targets().first().is_some_and(|job| job.at.dead)
+    }
+
+    pub(super) fn may_act(&self) -> Result<(), String> {
         if self.guards.read_only {
             return Err("started with --read-only".into());
         }
@@ -57,16 +68,28 @@ impl App {
         self.focused().current_job(&ctx).cloned().into_iter().collect()
     }
 
-    fn place(&self) -> Place {
+    pub(super) fn place(&self) -> Place {
         let server = self.world.server.clone().unwrap_or_default();
         let name = format!("{}@{}", server.database, server.host);
         let production = !server.local && !self.guards.not_production.contains(&name);
         Place { server, production, typed_above: self.guards.typed_above }
     }
 
+    /// Sends what was confirmed.
+    pub(super) fn start_acting(&mut self, action: Action, jobs: Vec<Job>) -> Effects {
+        self.notify(format!("{} {}…", action.verb(), count_of(jobs.len())), true);
+        self.acting.clone_from(&jobs);
+        vec![Effect::Act { action, targets: fenced(jobs), reason: None }]
+    }
+
     pub(super) fn acted(&mut self, report: ActionReport) -> Effects {
         let all = report.done() == report.asked.len();
-        self.notify(results::one_line(&report, self.world.now()), all);
+        let hint = if self.remember(&report) {
+            format!(" · {} undoes it", keymap::label(Command::Undo))
+        } else {
+            String::new()
+        };
+        self.notify(format!("{}{hint}", results::one_line(&report, self.world.now())), all);
         if !all && report.asked.len() > 1 {
             self.overlays.push(Overlay::Results(Box::new(Results::new(report))));
         }
@@ -85,6 +108,24 @@ impl App {
         self.reread()
     }
 
+    /// Asks for the value that an action needs, if there is something to act on.
+    pub(super) fn ask_for_value(&mut self, command: Command) {
+        if let Some(wanted) = value_of(command) {
+            self.ask_for(wanted);
+        }
+    }
+
+    pub(super) fn ask_for(&mut self, wanted: Wanted) {
+        if let Err(reason) = self.may_act() {
+            self.notify(format!("cannot act: {reason}"), false);
+        } else if self.targets().is_empty() {
+            self.notify("nothing to act on: no job under the cursor", false);
+        } else {
+            let prompt = ValuePrompt::new(wanted, self.world.now(), self.world.mono);
+            self.overlays.push(Overlay::Value(Box::new(prompt)));
+        }
+    }
+
     /// After an action: read again what is on screen.
     fn reread(&self) -> Effects {
         let mut effects = vec![Effect::PollNow];
@@ -95,6 +136,28 @@ impl App {
             effects.push(Effect::ReadDetail(open.at().clone()));
         }
         effects
+    }
+}
+
+/// The action on jobs that a command asks for, in lists and in the detail alike. What force means depends on the job.
+pub(super) fn action_of(command: Command, dead: bool) -> Option<Action> {
+    match command {
+        Command::Requeue => Some(Action::Requeue { force: false }),
+        Command::ForceRequeue if dead => Some(Action::Replay { force: true }),
+        Command::ForceRequeue => Some(Action::Requeue { force: true }),
+        Command::DeadLetter => Some(Action::DeadLetter { force: false }),
+        Command::Reap => Some(Action::Reap),
+        Command::Replay => Some(Action::Replay { force: false }),
+        _ => None,
+    }
+}
+
+/// The value that must be asked for before the action of a command is known.
+pub(super) fn value_of(command: Command) -> Option<Wanted> {
+    match command {
+        Command::Reschedule => Some(Wanted::RunAt),
+        Command::Priority => Some(Wanted::Priority),
+        _ => None,
     }
 }
 

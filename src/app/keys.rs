@@ -5,11 +5,12 @@ use std::time::Duration;
 use crossterm::event::{KeyEvent, KeyEventKind};
 
 use crate::keymap::{self, Command, Key, Scope};
-use crate::model::{Action, Job, JobFilter};
+use crate::model::{Job, JobFilter};
 use crate::msg::Effect;
 use crate::overlays::palette::{Palette, Target};
 use crate::panes::{Ask, Pane, TimeStyle};
 
+use super::act::action_of;
 use super::overlay::{Answer, Overlay};
 use super::{App, Effects, View};
 
@@ -78,6 +79,9 @@ impl App {
             Command::PreviousPane => self.step_focus(self.overview.len().saturating_sub(1)),
             Command::Filter => self.overlays.push(Overlay::filter(&self.world.filter)),
             Command::Palette => self.open_palette(),
+            Command::Reschedule | Command::Priority => self.ask_for_value(command),
+            Command::Pause => self.ask_to_pause(),
+            Command::Undo => self.ask_to_undo(),
             Command::Freeze => self.world.toggle_freeze(),
             Command::Zoom => self.zoomed = !self.zoomed,
             Command::AllQueues => self.world.follow = !self.world.follow,
@@ -97,11 +101,11 @@ impl App {
 
     /// What the focused pane does with a command; what is the same for every job is done here.
     pub(super) fn pane_command(&mut self, command: Command) -> Effects {
-        if let Some(action) = action_of(command) {
-            return self.ask_to_act(action);
-        }
         let ctx = self.world.ctx(true);
         let job = self.focused().current_job(&ctx).cloned();
+        if let Some(action) = action_of(command, self.targets_are_dead()) {
+            return self.ask_to_act(action);
+        }
         match (command, job) {
             (Command::Inspect, Some(job)) => return self.perform(Ask::Inspect(job.at)),
             (Command::Copy, Some(job)) => return self.perform(Ask::Copy(job.at.id)),
@@ -151,11 +155,19 @@ impl App {
                 self.overlays.pop();
                 return self.set_filter(text);
             }
-            Answer::Confirmed { action, targets } => {
+            Answer::Confirmed { action, jobs } => {
                 self.overlays.pop();
-                self.notify(format!("{} {}…", action.verb(), count_of(targets.len())), true);
-                return vec![Effect::Act { action, targets }];
+                return self.start_acting(action, jobs);
             }
+            Answer::SetPaused(queue, paused) => {
+                self.overlays.pop();
+                return vec![Effect::SetPaused { queue, paused, reason: None }];
+            }
+            Answer::Chosen(action) => {
+                self.overlays.pop();
+                return self.ask_to_act(action);
+            }
+            Answer::Ask(wanted) => self.ask_for(wanted),
             Answer::Go(target) => {
                 self.overlays.pop();
                 return self.go(target);
@@ -262,17 +274,6 @@ impl App {
             Some(line) => self.notify(line, true),
             None => self.notify("only the demo has a database of its own", false),
         }
-    }
-}
-
-/// The action on jobs that a command asks for, in lists and in the detail alike.
-pub(super) fn action_of(command: Command) -> Option<Action> {
-    match command {
-        Command::Requeue => Some(Action::Requeue { force: false }),
-        Command::ForceRequeue => Some(Action::Requeue { force: true }),
-        Command::DeadLetter => Some(Action::DeadLetter { force: false }),
-        Command::Reap => Some(Action::Reap),
-        _ => None,
     }
 }
 

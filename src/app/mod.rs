@@ -16,17 +16,20 @@ mod keys;
 mod mouse;
 mod overlay;
 mod panel;
+mod undo;
 mod update;
 pub mod world;
 
 use std::time::Duration;
 
+use crate::model::Job;
 use crate::msg::Effect;
 use crate::overlays::detail::Detail;
 use crate::panes::jobs::Jobs;
 use crate::panes::{self, Pane};
 use mouse::Places;
 use panel::PanelState;
+use undo::Undo;
 use world::World;
 
 pub use overlay::Overlay;
@@ -79,6 +82,10 @@ pub struct App {
     /// What lies over the view, the topmost last: it takes the keys.
     overlays: Vec<Overlay>,
     places: Places,
+    /// The jobs of the action on its way, as they were seen.
+    acting: Vec<Job>,
+    /// What can be undone, the latest last.
+    undo: Vec<Undo>,
     notice: Option<Notice>,
     refused: Option<String>,
 }
@@ -105,6 +112,8 @@ impl App {
             zoomed: false,
             overlays: Vec::new(),
             places: Places::new(),
+            acting: Vec::new(),
+            undo: Vec::new(),
             notice: None,
             refused: None,
         }

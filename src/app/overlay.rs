@@ -6,17 +6,17 @@ use ratatui::layout::Rect;
 use std::time::Duration;
 
 use crate::keymap::{Command, Scope};
-use crate::model::{Action, Fence, JobRef};
-use crate::overlays::confirm::{self, Confirm};
+use crate::model::{Action, Job, JobRef, QueueId};
+use crate::overlays::confirm::{self, Confirm, QueueConfirm};
 use crate::overlays::detail::Detail;
 use crate::overlays::filter::{self, FilterPrompt};
 use crate::overlays::help::Help;
 use crate::overlays::palette::{self, Palette};
 use crate::overlays::results::Results;
+use crate::overlays::value::{self, ValuePrompt, Wanted};
 use crate::panes::Ctx;
 
-use super::act::fenced;
-use super::keys::action_of;
+use super::act::{action_of, value_of};
 
 /// An overlay.
 pub enum Overlay {
@@ -24,6 +24,10 @@ pub enum Overlay {
     Confirm(Box<Confirm>),
     /// One job.
     Detail(Box<Detail>),
+    /// Asks before a queue is paused or goes on.
+    Queue(Box<QueueConfirm>),
+    /// Asks for the value that an action needs.
+    Value(Box<ValuePrompt>),
     /// Text that queues and jobs must contain.
     Filter(Box<FilterPrompt>),
     /// The keys.
@@ -47,12 +51,18 @@ pub(super) enum Answer {
         /// What was confirmed.
         action: Action,
         /// On which jobs, as they were seen.
-        targets: Vec<(JobRef, Fence)>,
+        jobs: Vec<Job>,
     },
+    /// Close it and pause the queue, or let it go on.
+    SetPaused(QueueId, bool),
+    /// Close it and ask to act on what is under the cursor.
+    Chosen(Action),
     /// Close it and go there.
     Go(palette::Target),
     /// Ask to act on the job shown.
     Act(Action),
+    /// Ask for the value that an action on the job shown needs.
+    Ask(Wanted),
     /// Copy a text.
     Copy(String),
 }
@@ -76,9 +86,9 @@ impl Overlay {
     /// Whose keys count.
     pub(super) fn scope(&self) -> Scope {
         match self {
-            Self::Confirm(_) => Scope::Confirm,
+            Self::Confirm(_) | Self::Queue(_) => Scope::Confirm,
             Self::Detail(_) => Scope::Detail,
-            Self::Filter(_) => Scope::Prompt,
+            Self::Filter(_) | Self::Value(_) => Scope::Prompt,
             Self::Palette(_) => Scope::Palette,
             Self::Help(_) | Self::Results(_) => Scope::Help,
         }
@@ -90,9 +100,17 @@ impl Overlay {
             Self::Confirm(open) => match open.on_key(event, command, now) {
                 confirm::Answer::Stay => Answer::Stay,
                 confirm::Answer::Cancel => Answer::Close,
-                confirm::Answer::Confirmed => {
-                    Answer::Confirmed { action: open.action(), targets: fenced(open.jobs().to_vec()) }
-                }
+                confirm::Answer::Confirmed => Answer::Confirmed { action: open.action(), jobs: open.jobs().to_vec() },
+            },
+            Self::Queue(open) => match open.on_key(event, command, now) {
+                confirm::Answer::Stay => Answer::Stay,
+                confirm::Answer::Cancel => Answer::Close,
+                confirm::Answer::Confirmed => Answer::SetPaused(open.queue().id.clone(), open.pauses()),
+            },
+            Self::Value(open) => match open.on_key(event, command, now) {
+                value::Answer::Stay => Answer::Stay,
+                value::Answer::Cancel => Answer::Close,
+                value::Answer::Chosen(action) => Answer::Chosen(action),
             },
             Self::Filter(open) => match open.on_key(event, command) {
                 filter::Answer::Stay => Answer::Stay,
@@ -107,7 +125,8 @@ impl Overlay {
             Self::Detail(open) => match command {
                 Some(Command::Back) => Answer::Close,
                 Some(Command::Copy) => Answer::Copy(open.at().id.clone()),
-                Some(command) => action_of(command).map_or_else(
+                Some(command) if value_of(command).is_some() => value_of(command).map_or(Answer::Stay, Answer::Ask),
+                Some(command) => action_of(command, open.at().dead).map_or_else(
                     || {
                         open.on_command(command);
                         Answer::Stay
@@ -129,7 +148,7 @@ impl Overlay {
             Self::Help(open) => open.on_command(command),
             Self::Results(open) => open.on_command(command),
             Self::Palette(open) => open.on_movement(command),
-            Self::Filter(_) => {}
+            Self::Filter(_) | Self::Queue(_) | Self::Value(_) => {}
         }
     }
 
@@ -137,6 +156,11 @@ impl Overlay {
     pub(super) fn paste(&mut self, text: &str) -> bool {
         match self {
             Self::Confirm(open) => open.paste(text),
+            Self::Queue(open) => open.paste(text),
+            Self::Value(open) => {
+                open.paste(text);
+                true
+            }
             Self::Filter(open) => {
                 open.paste(text);
                 true
@@ -157,6 +181,8 @@ impl Overlay {
             Self::Filter(open) => open.render(area, buf, ctx),
             Self::Help(open) => open.render(area, buf, ctx),
             Self::Palette(open) => open.render(area, buf, ctx),
+            Self::Queue(open) => open.render(area, buf, ctx),
+            Self::Value(open) => open.render(area, buf, ctx),
             Self::Results(open) => open.render(area, buf, ctx),
         }
     }

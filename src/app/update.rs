@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::model::{JobRef, Page, Snapshot};
 use crate::msg::{Effect, Msg};
 use crate::panes::Pane;
+use crate::text::Safe;
 
 use super::overlay::Overlay;
 use super::world::{Link, Push};
@@ -53,6 +54,10 @@ impl App {
             }
             Msg::DetailFailed { job, reason } => self.detail_failed(&job, &reason),
             Msg::Acted(report) => return self.acted(*report),
+            Msg::Paused { queue, paused, changed } => return self.paused(queue, paused, changed),
+            Msg::PauseFailed { queue, reason } => {
+                self.notify(format!("queue {} stays as it is: {reason}", Safe::new(&queue.name)), false);
+            }
             Msg::ActFailed { action, count, reason, unknown } => {
                 return self.act_failed(action, count, &reason, unknown);
             }

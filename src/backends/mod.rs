@@ -5,6 +5,7 @@ pub mod jobs;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use uuid::Uuid;
 
 use crate::db::{DbError, Session};
 use crate::model::{
@@ -35,6 +36,19 @@ pub struct ActRequest {
     pub targets: Vec<(JobRef, Fence)>,
     /// The operator's reason, for the audit.
     pub reason: Option<String>,
+    /// Names this call, and no other: by it a lost answer is looked up.
+    pub token: Uuid,
+}
+
+/// The answer to an action.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Acted {
+    /// The server's time.
+    pub at: Time,
+    /// One for each target, in the order they were asked.
+    pub results: Vec<TargetResult>,
+    /// The audit row, by which it can be undone; `None` where it could not be read.
+    pub audit: Option<i64>,
 }
 
 /// A kind of queue on a live session. Implementations hold what detection found (schema, columns, rights) and no
@@ -80,12 +94,20 @@ pub trait Backend: Send + Sync {
     fn detail<'a>(&'a self, session: &'a Session, job: &'a JobRef)
     -> BoxFuture<'a, Result<Option<JobDetail>, DbError>>;
 
-    /// Acts on jobs: one answer per target, in order, and the server's time.
-    fn act<'a>(
+    /// Acts on jobs: one answer per target, in order.
+    fn act<'a>(&'a self, session: &'a Session, request: &'a ActRequest) -> BoxFuture<'a, Result<Acted, DbError>>;
+
+    /// What became of the call with this token; `None`: nothing, as far as is known now.
+    fn lookup<'a>(&'a self, session: &'a Session, token: Uuid) -> BoxFuture<'a, Result<Option<Acted>, DbError>>;
+
+    /// Pauses a queue, or lets it go on; false: it was so already.
+    fn set_paused<'a>(
         &'a self,
         session: &'a Session,
-        request: &'a ActRequest,
-    ) -> BoxFuture<'a, Result<(Time, Vec<TargetResult>), DbError>>;
+        queue: &'a str,
+        paused: bool,
+        reason: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<bool, DbError>>;
 }
 
 /// Finds the backends that are installed in the session's database, in this schema only where one is given.

@@ -19,6 +19,26 @@ pub enum Action {
     },
     /// Take back an expired lease.
     Reap,
+    /// Make a new job of a dead letter.
+    Replay {
+        /// Also of one that was replayed before.
+        force: bool,
+    },
+    /// Run a waiting job at another time.
+    Reschedule {
+        /// When.
+        run_at: Time,
+    },
+    /// Let a job go before or behind others.
+    SetPriority {
+        /// Higher runs first.
+        priority: i32,
+    },
+    /// Put back what an earlier action changed.
+    Undo {
+        /// That action's audit row.
+        audit: i64,
+    },
 }
 
 impl Action {
@@ -31,6 +51,11 @@ impl Action {
             Self::DeadLetter { force: false } => "dead-letter",
             Self::DeadLetter { force: true } => "force dead-letter",
             Self::Reap => "reap",
+            Self::Replay { force: false } => "replay",
+            Self::Replay { force: true } => "force replay",
+            Self::Reschedule { .. } => "reschedule",
+            Self::SetPriority { .. } => "reprioritise",
+            Self::Undo { .. } => "put back",
         }
     }
 
@@ -41,6 +66,10 @@ impl Action {
             Self::Requeue { .. } => "requeued",
             Self::DeadLetter { .. } => "dead-lettered",
             Self::Reap => "reaped",
+            Self::Replay { .. } => "replayed",
+            Self::Reschedule { .. } => "rescheduled",
+            Self::SetPriority { .. } => "reprioritised",
+            Self::Undo { .. } => "put back",
         }
     }
 }
@@ -115,6 +144,8 @@ pub struct ActionReport {
     pub results: Vec<TargetResult>,
     /// When, by the server's clock; `None` when the answer was lost.
     pub at: Option<Time>,
+    /// The audit row, by which it can be undone; `None` where it could not be read.
+    pub audit: Option<i64>,
 }
 
 impl ActionReport {

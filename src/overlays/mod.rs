@@ -15,6 +15,7 @@ mod outlook;
 pub mod palette;
 pub mod results;
 mod scroll;
+pub mod value;
 
 #[cfg(test)]
 mod fixture;

@@ -35,6 +35,13 @@ pub(super) fn state_at(job: &Job, now: Time) -> JobState {
 pub(super) fn outlook(action: Action, job: &Job, now: Time) -> Outlook {
     let state = state_at(job, now);
     match (action, state) {
+        (Action::Undo { .. }, _) => allowed(
+            "It gets back what it had before, if it is still as that action left it.".into(),
+            "put back as it was before".into(),
+            "put back as they were before, where they are still as that action left them",
+        ),
+        (Action::Replay { force }, JobState::Dead) => replay(force),
+        (Action::Replay { .. }, _) => refused("Only dead letters are replayed.", "only dead letters are replayed"),
         (_, JobState::Completed) => {
             refused("It is completed; completed jobs stay as they are.", "completed jobs stay as they are")
         }
@@ -44,6 +51,8 @@ pub(super) fn outlook(action: Action, job: &Job, now: Time) -> Outlook {
         (Action::Requeue { force }, _) => requeue(job, state, force, now),
         (Action::DeadLetter { force }, _) => dead_letter(job, state, force, now),
         (Action::Reap, _) => reap(job, state),
+        (Action::Reschedule { run_at }, _) => reschedule(job, state, run_at, now),
+        (Action::SetPriority { priority }, _) => set_priority(job, state, priority),
     }
 }
 
@@ -106,6 +115,39 @@ fn reap(job: &Job, state: JobState) -> Outlook {
     }
 }
 
+fn replay(force: bool) -> Outlook {
+    let again = if force { " Once more, if it was replayed before." } else { "" };
+    allowed(
+        format!("A new job is made of it and runs as soon as it is claimed; the dead letter stays.{again}"),
+        "makes a new job of it, the dead letter stays".to_owned(),
+        "make new jobs of them, claimable now; the dead letters stay",
+    )
+}
+
+fn reschedule(job: &Job, state: JobState, run_at: Time, now: Time) -> Outlook {
+    match state {
+        JobState::Exhausted => refused("It has no attempts left: requeue it.", "they have no attempts left"),
+        JobState::Running | JobState::Expired => {
+            refused("Only waiting jobs are rescheduled.", "only waiting jobs are rescheduled")
+        }
+        _ => {
+            let (at, wait) = (when(run_at, now), wait(job, now));
+            allowed(format!("It runs {at} instead of {wait}."), format!("runs {at} instead of {wait}"), "run then")
+        }
+    }
+}
+
+fn set_priority(job: &Job, state: JobState, priority: i32) -> Outlook {
+    let old = job.priority.map_or_else(|| fmt::UNKNOWN.to_owned(), |old| old.to_string());
+    let from_when =
+        if matches!(state, JobState::Running | JobState::Expired) { ", from its next attempt on" } else { "" };
+    allowed(
+        format!("Its priority becomes {priority} instead of {old}{from_when}."),
+        format!("priority {priority} instead of {old}{from_when}"),
+        "get that priority",
+    )
+}
+
 const OLD_WORKER: &str = "The old worker's result will be refused.";
 const BACK_IN_QUEUE: &str = "claimable now; the attempts count as expired, late results of old workers will be refused";
 
@@ -121,8 +163,15 @@ fn live(job: &Job, now: Time, next: &str) -> Outlook {
 }
 
 fn wait(job: &Job, now: Time) -> String {
-    match job.run_at.seconds_since(now).map(fmt::whole_seconds) {
-        Some(seconds) => format!("in {}", fmt::span(seconds)),
+    when(job.run_at, now)
+}
+
+/// `in 5m`, `now`, `never`.
+fn when(time: Time, now: Time) -> String {
+    match time.seconds_since(now).map(fmt::whole_seconds) {
+        Some(seconds) if seconds > 0 => format!("in {}", fmt::span(seconds)),
+        Some(_) => "now".to_owned(),
+        None if time == Time::NegInfinity => "now".to_owned(),
         None => "never".to_owned(),
     }
 }

@@ -166,7 +166,7 @@ mod tests {
 
     fn report(results: Vec<TargetResult>) -> ActionReport {
         let asked = results.iter().map(|_| job(1, "q", JobState::Ready, 0, NOW).at).collect();
-        ActionReport { action: Action::Requeue { force: false }, asked, results, at: Some(ago(1)) }
+        ActionReport { action: Action::Requeue { force: false }, asked, results, at: Some(ago(1)), audit: None }
     }
 
     #[test]

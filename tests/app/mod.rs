@@ -1,6 +1,7 @@
 //! The pure core: keys and facts in, effects out, and what is on screen then. No terminal, no database, no clock.
 
 mod mouse;
+mod undo;
 mod views;
 
 use std::time::Duration;
@@ -120,7 +121,7 @@ fn only_y_confirms_and_exactly_what_was_seen_is_sent() {
         assert!(is_confirm(&rig.app), "{code:?} closed it");
     }
     let effects = rig.keys("y");
-    let [Effect::Act { action: Action::Requeue { force: false }, targets }] = effects.as_slice() else {
+    let [Effect::Act { action: Action::Requeue { force: false }, targets, .. }] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     let leases = snapshot().leases;
@@ -202,7 +203,7 @@ fn marks_are_acted_on_together_and_cleared_after_the_answer() {
     rig.keys("  x");
     rig.clock(12);
     let effects = rig.keys("y");
-    let [Effect::Act { action: Action::Reap, targets }] = effects.as_slice() else { panic!("{effects:?}") };
+    let [Effect::Act { action: Action::Reap, targets, .. }] = effects.as_slice() else { panic!("{effects:?}") };
     assert_eq!(targets.len(), 2);
     let asked: Vec<_> = targets.iter().map(|(job, _)| job.clone()).collect();
     let answer = |outcome| TargetResult { id: String::new(), outcome, state_now: None, detail: None };
@@ -210,7 +211,7 @@ fn marks_are_acted_on_together_and_cleared_after_the_answer() {
     for (result, job) in results.iter_mut().zip(&asked) {
         result.id.clone_from(&job.id);
     }
-    let report = ActionReport { action: Action::Reap, asked, results, at: None };
+    let report = ActionReport { action: Action::Reap, asked, results, at: None, audit: None };
     assert!(rig.app.update(Msg::Acted(Box::new(report))).contains(&Effect::PollNow));
     assert!(matches!(rig.app.overlay(), Some(Overlay::Results(_))), "a partly failed batch is listed");
     assert!(rig.app.world.marks.is_empty());

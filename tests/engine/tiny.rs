@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use queuetop::backends::{ActRequest, Backend, Core, Minutes};
+use queuetop::backends::{ActRequest, Acted, Backend, Core, Minutes};
 use queuetop::db::{DbError, Limits, Session, Statement};
 use queuetop::engine::Detect;
 use queuetop::model::{
     BackendKind, Failures, JobDetail, JobRef, Lease, Page, PageRequest, Panel, PanelKind, QueueId, QueueStats, Reading,
-    Snapshot, TargetResult, Time,
+    Snapshot,
 };
+use uuid::Uuid;
 
 pub(super) const CHANNEL: &str = "Tiny changes";
 const LIMITS: Limits = Limits::within(Duration::from_secs(1));
@@ -99,11 +100,21 @@ impl Backend for Tiny {
         Box::pin(async { Ok(None) })
     }
 
-    fn act<'a>(
+    fn act<'a>(&'a self, _: &'a Session, _: &'a ActRequest) -> BoxFuture<'a, Result<Acted, DbError>> {
+        panic!("nothing here acts")
+    }
+
+    fn lookup<'a>(&'a self, _: &'a Session, _: Uuid) -> BoxFuture<'a, Result<Option<Acted>, DbError>> {
+        panic!("nothing here acts")
+    }
+
+    fn set_paused<'a>(
         &'a self,
         _: &'a Session,
-        _: &'a ActRequest,
-    ) -> BoxFuture<'a, Result<(Time, Vec<TargetResult>), DbError>> {
+        _: &'a str,
+        _: bool,
+        _: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<bool, DbError>> {
         panic!("nothing here acts")
     }
 }

@@ -26,15 +26,15 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use uuid::Uuid;
 
 use self::drift::Drift;
 use self::facts::Facts;
 use self::texts::Texts;
-use super::{ActRequest, Backend, Core, Minutes};
+use super::{ActRequest, Acted, Backend, Core, Minutes};
 use crate::db::{DbError, Limits, Session};
 use crate::model::{
     BackendKind, Failures, JobDetail, JobRef, Lease, Page, PageRequest, Panel, PanelKind, QueueId, Reading,
-    TargetResult, Time,
 };
 
 pub use self::detect::detect;
@@ -122,11 +122,21 @@ impl Backend for Jobs {
         detail::read(self, session, job).boxed()
     }
 
-    fn act<'a>(
+    fn act<'a>(&'a self, session: &'a Session, request: &'a ActRequest) -> BoxFuture<'a, Result<Acted, DbError>> {
+        act::act(self, session, request).boxed()
+    }
+
+    fn lookup<'a>(&'a self, session: &'a Session, token: Uuid) -> BoxFuture<'a, Result<Option<Acted>, DbError>> {
+        act::lookup(self, session, token).boxed()
+    }
+
+    fn set_paused<'a>(
         &'a self,
         session: &'a Session,
-        request: &'a ActRequest,
-    ) -> BoxFuture<'a, Result<(Time, Vec<TargetResult>), DbError>> {
-        act::act(self, session, request).boxed()
+        queue: &'a str,
+        paused: bool,
+        reason: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<bool, DbError>> {
+        act::set_paused(self, session, queue, paused, reason).boxed()
     }
 }

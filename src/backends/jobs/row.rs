@@ -23,7 +23,8 @@ pub(super) fn count(row: &Row, name: &str) -> Result<u64, DbError> {
     Ok(get::<Option<i64>>(row, name)?.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))
 }
 
-/// A row of the list columns as a job, by the server's time `now`. The fence is (id, status, attempts, `locked_by`).
+/// A row of the list columns as a job, by the server's time `now`. The fence is (id, status, attempts, `locked_by`), and
+/// (`run_at`, priority) for who changes those.
 pub(super) fn job(row: &Row, now: Time) -> Result<Job, DbError> {
     let id = text(row, "id")?.unwrap_or_default();
     let status = text(row, "status")?.unwrap_or_default();
@@ -31,16 +32,14 @@ pub(super) fn job(row: &Row, now: Time) -> Result<Job, DbError> {
     let worker = text(row, "worker")?;
     let (attempts, max_attempts): (i32, i32) = (get(row, "attempts")?, get(row, "max_attempts")?);
     let run_at: Time = get(row, "run_at")?;
+    let priority: Option<i32> = get(row, "priority")?;
     let lease_until: Option<Time> = get(row, "lease_until")?;
-    let fence = if dead {
-        json!({ "id": id })
-    } else {
-        json!({ "id": id, "status": status, "attempts": attempts, "locked_by": worker })
-    };
+    let fence =
+        if dead { json!({ "id": id }) } else { seen(&id, &status, attempts, worker.as_deref(), (run_at, priority)) };
     Ok(Job {
         at: JobRef { queue: queue_id(text(row, "queue")?.unwrap_or_default()), id, dead },
         state: JobState::of(&status, run_at, (attempts, max_attempts), lease_until, now),
-        priority: get(row, "priority")?,
+        priority,
         attempts,
         max_attempts: Some(max_attempts),
         run_at,
@@ -51,6 +50,22 @@ pub(super) fn job(row: &Row, now: Time) -> Result<Job, DbError> {
         error: text(row, "error")?.filter(|line| !line.is_empty()),
         fence: Fence(fence),
     })
+}
+
+/// A row as it was seen. A time that the calendar cannot write is left out: what is left out is not compared.
+fn seen(
+    id: &str,
+    status: &str,
+    attempts: i32,
+    worker: Option<&str>,
+    (run_at, priority): (Time, Option<i32>),
+) -> serde_json::Value {
+    let mut seen =
+        json!({ "id": id, "status": status, "attempts": attempts, "locked_by": worker, "priority": priority });
+    if run_at.micros().is_none() || run_at.date().is_some() {
+        seen["run_at"] = json!(run_at);
+    }
+    seen
 }
 
 /// Rows as jobs.

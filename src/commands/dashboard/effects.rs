@@ -8,9 +8,10 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinSet, block_in_place};
 
 use crate::db::Connector;
+use crate::engine::act::{self, Order};
 use crate::engine::browse::{self, Sessions};
-use crate::engine::{Event, Pace, Wake, act};
-use crate::model::{Action, Fence, JobRef, PageRequest, PanelKind};
+use crate::engine::{Event, Pace, Wake};
+use crate::model::{JobRef, PageRequest, PanelKind, QueueId};
 use crate::msg::{Effect, Msg};
 use crate::run::{Executor, Suspend};
 
@@ -47,7 +48,8 @@ impl Executor for Effects {
             Effect::ReadPage(request) => self.read_page(request, tasks),
             Effect::ReadPanel(kind) => self.read_panel(kind, tasks),
             Effect::ReadDetail(job) => self.read_detail(job, tasks),
-            Effect::Act { action, targets } => self.act(action, targets, tasks),
+            Effect::Act { action, targets, reason } => self.act(Order { action, targets, reason }, tasks),
+            Effect::SetPaused { queue, paused, reason } => self.set_paused(queue, paused, reason, tasks),
             Effect::Mouse(on) => self.screen.mouse(on),
             Effect::Copy(text) => {
                 if let Err(error) = terminal::copy(&text) {
@@ -108,14 +110,26 @@ impl Effects {
         });
     }
 
-    fn act(&self, action: Action, targets: Vec<(JobRef, Fence)>, tasks: &mut JoinSet<()>) {
+    fn act(&self, order: Order, tasks: &mut JoinSet<()>) {
         let (connector, sessions) = (Arc::clone(&self.connector), self.sessions.clone());
         let messages = self.messages.clone();
         tasks.spawn(async move {
-            let count = targets.len();
-            let msg = match act::act(&connector, &sessions, action, targets).await {
+            let (action, count) = (order.action, order.targets.len());
+            let msg = match act::act(&connector, &sessions, order).await {
                 Ok(report) => Msg::Acted(Box::new(report)),
                 Err(failure) => Msg::ActFailed { action, count, reason: failure.reason, unknown: failure.unknown },
+            };
+            deliver(&messages, msg).await;
+        });
+    }
+
+    fn set_paused(&self, queue: QueueId, paused: bool, reason: Option<String>, tasks: &mut JoinSet<()>) {
+        let (connector, sessions) = (Arc::clone(&self.connector), self.sessions.clone());
+        let messages = self.messages.clone();
+        tasks.spawn(async move {
+            let msg = match act::set_paused(&connector, &sessions, &queue, paused, reason.as_deref()).await {
+                Ok(changed) => Msg::Paused { queue, paused, changed },
+                Err(failure) => Msg::PauseFailed { queue, reason: failure.reason },
             };
             deliver(&messages, msg).await;
         });

@@ -7,7 +7,8 @@ use ratatui::layout::Rect;
 
 use super::super::frame::{self, Line, labelled, wrapped};
 use super::super::outlook::{outlook, state_at};
-use super::{Confirm, Shown};
+use super::guard::Shown;
+use super::{Confirm, Place};
 use crate::fmt;
 use crate::model::{Action, Job, JobState, QueueId};
 use crate::panes::Ctx;
@@ -43,11 +44,11 @@ impl Confirm {
         let needs = NARROWEST.max(if self.jobs.len() > 1 { widest_id } else { 0 });
         let place = size(columns, rows).and_then(|(c, r)| frame::centered(area, c, r));
         let Some(place) = place.filter(|_| columns >= needs && rows >= fixed + list_least) else {
-            self.shown = Shown::Blocked("the screen is too small".into());
+            self.guard.shown = Shown::Blocked("the screen is too small".into());
             frame::too_small(area, buf, ctx.theme, (needs + 2, fixed + list_least + 2));
             return;
         };
-        self.shown = blocked.map_or(Shown::Whole, Shown::Blocked);
+        self.guard.shown = blocked.map_or(Shown::Whole, Shown::Blocked);
         let border = if self.forced() || self.place.production { ctx.theme.act } else { ctx.theme.accent };
         let inner = frame::draw(place, &self.title(), border, buf);
         self.put(&parts, inner, buf, ctx);
@@ -70,7 +71,7 @@ impl Confirm {
         }
         let bottom = below(parts.top.len() + rows, parts.bottom.len());
         frame::lines(buf, bottom, &parts.bottom);
-        if let (Some(typed), Some(at)) = (&self.typed, parts.field) {
+        if let (Some(typed), Some(at)) = (&self.guard.typed, parts.field) {
             let row = below(parts.top.len() + rows + at, 1);
             let room = Rect { x: row.x.saturating_add(2), width: row.width.saturating_sub(2), ..row };
             typed.field.render(room, buf, ctx.theme);
@@ -89,7 +90,10 @@ impl Confirm {
     }
 
     fn forced(&self) -> bool {
-        matches!(self.action, Action::Requeue { force: true } | Action::DeadLetter { force: true })
+        matches!(
+            self.action,
+            Action::Requeue { force: true } | Action::DeadLetter { force: true } | Action::Replay { force: true }
+        )
     }
 
     fn title(&self) -> String {
@@ -113,27 +117,14 @@ impl Confirm {
         };
         let mut bottom = vec![Line::new("", theme.text)];
         bottom.extend(self.what_happens(columns, ctx));
-        if let Some(reason) = blocked {
-            bottom.extend(wrapped(reason, columns, theme.act));
-        }
-        if let Some(hint) = self.hint {
-            bottom.extend(wrapped(hint, columns, theme.warn));
-        }
-        bottom.extend(self.key_lines(columns, blocked.is_some(), ctx));
+        bottom.extend(self.guard.lines(self.action.verb(), blocked, columns, ctx.theme));
         // The field stands above the line of keys.
-        let field = bottom.len().checked_sub(2).filter(|_| self.typed.is_some() && blocked.is_none());
+        let field = bottom.len().checked_sub(2).filter(|_| self.guard.typed.is_some() && blocked.is_none());
         Parts { top, list, bottom, field }
     }
 
     fn place_lines(&self, columns: usize, ctx: &Ctx<'_>) -> Vec<Line> {
-        let server = &self.place.server;
-        let host = if server.local { "local socket".to_owned() } else { Safe::new(&server.host).into() };
-        let kind = if server.standby { "replica" } else { "primary" };
-        let guard = if self.place.production { ", production" } else { "" };
-        let (user, database) = (Safe::new(&server.user), Safe::new(&server.database));
-        let line = format!("{user} @ {database} @ {host} ({kind}{guard})");
-        let style = if self.place.production { ctx.theme.act } else { ctx.theme.text };
-        let mut lines = labelled("database", &line, columns, style);
+        let mut lines = self.place.lines(columns, ctx);
         let mut queues: BTreeMap<&QueueId, usize> = BTreeMap::new();
         for job in &self.jobs {
             *queues.entry(&job.at.queue).or_default() += 1;
@@ -199,20 +190,19 @@ impl Confirm {
         }
         lines
     }
+}
 
-    fn key_lines(&self, columns: usize, blocked: bool, ctx: &Ctx<'_>) -> Vec<Line> {
-        let theme = ctx.theme;
-        if blocked {
-            return vec![Line::new("[esc] leave it", theme.accent)];
-        }
-        let keys = format!("[y] {}   [esc] leave it", self.action.verb());
-        let Some(typed) = &self.typed else {
-            return vec![Line::new(keys, theme.accent)];
-        };
-        let mut lines = wrapped(&format!("To confirm type  {}  and then y.", typed.word), columns, theme.text);
-        let style = if typed.complete() { theme.accent } else { theme.quiet };
-        lines.extend([Line::new("> ", theme.accent), Line::new(keys, style)]);
-        lines
+impl Place {
+    /// Who would act on which database.
+    pub(super) fn lines(&self, columns: usize, ctx: &Ctx<'_>) -> Vec<Line> {
+        let server = &self.server;
+        let host = if server.local { "local socket".to_owned() } else { Safe::new(&server.host).into() };
+        let kind = if server.standby { "replica" } else { "primary" };
+        let guard = if self.production { ", production" } else { "" };
+        let (user, database) = (Safe::new(&server.user), Safe::new(&server.database));
+        let line = format!("{user} @ {database} @ {host} ({kind}{guard})");
+        let style = if self.production { ctx.theme.act } else { ctx.theme.text };
+        labelled("database", &line, columns, style)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Confirmations, tested by pressing keys and looking at the screen. Not part of the program.
 
-use crossterm::event::KeyModifiers;
+use crossterm::event::{KeyCode, KeyModifiers};
 
 use super::super::fixture::{NOW, ago, ahead, job, screen};
 use super::*;
-use crate::keymap::{self, Scope};
+use crate::keymap::{self, Key, Scope};
 use crate::model::{Failures, JobState, Lease, QueueStats, Reading};
 
 const REQUEUE: Action = Action::Requeue { force: false };
@@ -103,7 +103,7 @@ fn many_jobs_are_confirmed_by_typing_their_number() {
     assert_eq!(press(&mut confirm, KeyCode::Char('y'), 1_002), Answer::Stay, "as fast as a paste");
     assert!(draw(&mut confirm, SIZE, false).contains("y again"));
     assert_eq!(press(&mut confirm, KeyCode::Char('y'), 1_500), Answer::Confirmed);
-    assert!(open(expired(20), false).typed.is_none());
+    assert!(open(expired(20), false).guard.typed.is_none());
 }
 
 #[test]

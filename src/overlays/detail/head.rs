@@ -57,11 +57,12 @@ fn attempts_words(job: &Job) -> String {
 }
 
 /// The actions and their keys, in the order of the table.
-const ACTIONS: [(Command, Action); 4] = [
+const ACTIONS: [(Command, Action); 5] = [
     (Command::Requeue, Action::Requeue { force: false }),
     (Command::ForceRequeue, Action::Requeue { force: true }),
     (Command::DeadLetter, Action::DeadLetter { force: false }),
     (Command::Reap, Action::Reap),
+    (Command::Replay, Action::Replay { force: false }),
 ];
 
 /// What each key would do to the job as it stands now.
