@@ -10,6 +10,8 @@ mod app;
 #[cfg(test)]
 mod backend_jobs;
 #[cfg(test)]
+mod bulk;
+#[cfg(test)]
 mod counters;
 #[cfg(test)]
 mod dashboard;

@@ -134,6 +134,22 @@ impl Session {
         Ok(batch.rows.pop().unwrap_or_default())
     }
 
+    /// The server's process behind this session; `None` through a pooler in transaction mode, where it changes.
+    #[must_use]
+    pub fn server_process(&self) -> Option<i32> {
+        (!self.is_pooled()).then_some(self.facts.pid)
+    }
+
+    /// Whether the server has such a process, whoever it works for.
+    ///
+    /// # Errors
+    /// As [`Session::read_many`].
+    pub async fn has_process(&self, pid: i32) -> Result<bool, DbError> {
+        let ask = Statement::new("select exists (select from pg_stat_activity where pid = $1)").int4(pid);
+        let rows = self.read_one("is it over", ask, Limits::within(Duration::from_secs(5))).await?;
+        rows.first().map_or(Ok(false), |row| row.try_get(0).map_err(|error| DbError::of_driver(&error)))
+    }
+
     /// Changes something: one statement in a transaction of its own. All or nothing.
     ///
     /// # Errors

@@ -5,11 +5,13 @@
 //! - `push`: one session that listens and wakes the poll
 //! - `browse`: lists and details, on whichever session is free
 //! - `act`: a session that exists only while acting
+//! - `bulk`: acting on a frozen set in small steps, with a journal
 //! - `sweep`: the reaper and the housekeeping, a round at a time
 //! - `migrate`: installs or upgrades the `jobs` backend's SQL
 
 pub mod act;
 pub mod browse;
+pub mod bulk;
 mod detect;
 mod event;
 mod live;

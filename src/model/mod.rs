@@ -1,6 +1,7 @@
 //! Plain data: what a queue, a job, a reading and a finding are. No IO, no clock, no screen.
 
 pub mod action;
+pub mod bulk;
 pub mod clock;
 pub mod finding;
 pub mod history;

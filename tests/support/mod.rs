@@ -3,6 +3,7 @@
 //! It must not make a test depend on another one: what is shared is only ever read or has a unique name.
 
 pub(crate) mod bouncer;
+pub(crate) mod cutter;
 pub(crate) mod fixtures;
 pub(crate) mod hostile;
 pub(crate) mod needs;
