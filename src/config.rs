@@ -11,7 +11,7 @@ use crate::fmt::parse_duration;
 /// The defaults as a commented file; also what `config --print-default` prints.
 pub const DEFAULT_FILE: &str = include_str!("../assets/default.toml");
 /// Polls are never closer together than this.
-pub const INTERVAL_FLOOR: Duration = Duration::from_millis(100);
+pub const INTERVAL_FLOOR: Duration = Duration::from_millis(50);
 
 /// What went wrong with a setting.
 #[derive(Debug, thiserror::Error)]

@@ -13,7 +13,7 @@ pub use figure::{Figure, Tone, whole_seconds};
 pub use moment::Zone;
 pub use number::{bytes, count, percent, rate, short};
 pub use parse::{parse_duration, parse_when};
-pub use span::{age, due, span};
+pub use span::{age, due, span, took};
 
 /// A true zero, drawn quietly.
 pub const ZERO: &str = "-";

@@ -47,6 +47,8 @@ pub enum Msg {
     Polled(Box<Snapshot>),
     /// Minutes from the database's own history.
     HistoryRead(Vec<(QueueId, Vec<Point>)>),
+    /// More of the past could not be read.
+    HistoryFailed(String),
     /// How changes are learned: by push or by polling only, and why.
     PushState {
         /// Notifications arrive.
@@ -163,6 +165,13 @@ pub enum Effect {
     ReadPage(PageRequest),
     /// Read what a full view shows.
     ReadPanel(PanelKind),
+    /// Read more of the past.
+    ReadHistory {
+        /// So far back.
+        back: Duration,
+        /// In spans of this length.
+        span: Duration,
+    },
     /// Read one job.
     ReadDetail(JobRef),
     /// Act, exactly on what was seen.

@@ -15,17 +15,20 @@ use super::overlay::{Answer, Overlay};
 use super::{App, Effects, View};
 
 /// Time ranges of the charts, shortest first.
-const RANGES: [Duration; 5] = [
+const RANGES: [Duration; 6] = [
     Duration::from_mins(5),
     Duration::from_mins(15),
     Duration::from_hours(1),
     Duration::from_hours(6),
     Duration::from_hours(24),
+    Duration::from_hours(24 * 7),
 ];
+/// Up to here the past is shown in spans of five minutes, beyond in hours.
+const DAY: Duration = Duration::from_hours(24);
 /// The number key of the first of the full views.
 const FIRST_FULL: usize = 3;
 /// Polls are never asked for more often than this.
-const FASTEST: Duration = Duration::from_millis(125);
+const FASTEST: Duration = Duration::from_millis(50);
 /// Nor less often.
 const SLOWEST: Duration = Duration::from_mins(1);
 
@@ -87,8 +90,8 @@ impl App {
             Command::AllQueues => self.world.follow = !self.world.follow,
             Command::Mouse => return self.toggle_mouse(),
             Command::Times => self.world.times = next_times(self.world.times),
-            Command::RangeShorter => self.step_range(false),
-            Command::RangeLonger => self.step_range(true),
+            Command::RangeShorter => return self.step_range(false),
+            Command::RangeLonger => return self.step_range(true),
             Command::Faster => return self.set_interval(self.world.rhythm.asked / 2),
             Command::Slower => return self.set_interval(self.world.rhythm.asked * 2),
             Command::Refresh => return vec![Effect::Repaint, Effect::PollNow],
@@ -255,10 +258,18 @@ impl App {
         }
     }
 
-    fn step_range(&mut self, longer: bool) {
+    /// Another time range. What lies further back than what is there is read in coarser spans: no chart shows more.
+    fn step_range(&mut self, longer: bool) -> Effects {
         let now = self.world.range;
         let next = if longer { RANGES.iter().find(|r| **r > now) } else { RANGES.iter().rev().find(|r| **r < now) };
-        self.world.range = next.copied().unwrap_or(now);
+        let back = next.copied().unwrap_or(now);
+        self.world.range = back;
+        if back <= self.world.history_back {
+            return Effects::new();
+        }
+        self.world.history_back = back;
+        let span = if back > DAY { Duration::from_hours(1) } else { Duration::from_mins(5) };
+        vec![Effect::ReadHistory { back, span }]
     }
 
     fn set_interval(&mut self, asked: Duration) -> Effects {

@@ -8,7 +8,7 @@ use crate::panes::Pane;
 use crate::text::Safe;
 
 use super::overlay::Overlay;
-use super::world::{Link, Push};
+use super::world::{HISTORY_AT_START, Link, Push};
 use super::{App, Effects, View};
 
 impl App {
@@ -36,6 +36,11 @@ impl App {
                 for (queue, minutes) in series {
                     self.world.history.preload(&queue, minutes);
                 }
+            }
+            Msg::HistoryFailed(reason) => {
+                // Asked for again with the next change of the range.
+                self.world.history_back = HISTORY_AT_START;
+                self.notify(format!("the past could not be read: {reason}"), false);
             }
             Msg::PushState { live, note } => self.world.push = Push { live, note },
             Msg::Rhythm { every, load, cost } => {

@@ -61,6 +61,9 @@ pub struct Frozen {
     history: History,
 }
 
+/// So much of the past is read at the start, by the minute.
+pub const HISTORY_AT_START: Duration = Duration::from_hours(6);
+
 /// Shared state of the program.
 #[derive(Debug)]
 pub struct World {
@@ -96,6 +99,8 @@ pub struct World {
     pub times: TimeStyle,
     /// Styles and signs.
     pub theme: Theme,
+    /// So much of the past was asked for.
+    pub history_back: Duration,
     /// The mouse points here; else it is the terminal's.
     pub mouse: bool,
     /// Set while the screen is frozen.
@@ -123,6 +128,7 @@ impl World {
             range,
             times,
             theme,
+            history_back: HISTORY_AT_START,
             mouse: false,
             frozen: None,
         }

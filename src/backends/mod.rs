@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use crate::db::{DbError, Session};
 use crate::model::{
-    Action, BackendKind, Failures, Fence, JobDetail, JobRef, Lease, Page, PageRequest, Panel, PanelKind, Point,
-    QueueId, QueueStats, Reading, TargetResult, Time,
+    Action, BackendKind, Failures, Fence, Handling, JobDetail, JobRef, Lease, Page, PageRequest, Panel, PanelKind,
+    Point, QueueId, QueueStats, Reading, TargetResult, Time,
 };
 
 /// The core numbers of one frame: one statement, so that they agree with each other.
@@ -22,6 +22,15 @@ pub struct Core {
     pub queues: Vec<QueueStats>,
     /// When the reaper last ran; `Exact(None)`: never.
     pub reaper_last: Reading<Option<Time>>,
+}
+
+/// How jobs are handled, by queue.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Handlings {
+    /// Queues of which something is known.
+    pub queues: Vec<(QueueId, Handling)>,
+    /// What holds for every other queue.
+    pub others: Handling,
 }
 
 /// Per-minute history by queue, oldest first.
@@ -81,8 +90,16 @@ pub trait Backend: Send + Sync {
     /// Failures of the last 15 minutes and dead letters by signature.
     fn failures<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Result<Failures, DbError>>;
 
-    /// Per-minute history of the last `back`, oldest first, per queue.
-    fn history<'a>(&'a self, session: &'a Session, back: Duration) -> BoxFuture<'a, Result<Minutes, DbError>>;
+    /// How jobs were handled in the last 15 minutes.
+    fn handling<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Result<Handlings, DbError>>;
+
+    /// History of the last `back` in spans of `span` (whole minutes), oldest first, per queue.
+    fn history<'a>(
+        &'a self,
+        session: &'a Session,
+        back: Duration,
+        span: Duration,
+    ) -> BoxFuture<'a, Result<Minutes, DbError>>;
 
     /// One page of jobs.
     fn page<'a>(&'a self, session: &'a Session, request: &'a PageRequest) -> BoxFuture<'a, Result<Page, DbError>>;

@@ -1,8 +1,9 @@
 //! Reading lists and details in between, on whatever session lives at present.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::backends::Backend;
+use crate::backends::{Backend, Minutes};
 use crate::db::DbError;
 use crate::model::{BackendKind, JobDetail, JobRef, Page, PageRequest, Panel, PanelKind};
 
@@ -55,6 +56,19 @@ pub async fn page(sessions: &Sessions, request: &PageRequest) -> Result<Page, Br
 pub async fn panel(sessions: &Sessions, kind: PanelKind) -> Result<Panel, BrowseError> {
     let live = sessions.current()?;
     Ok(backend(&live, BackendKind::Jobs)?.panel(&live.session, kind).await?)
+}
+
+/// Reads what the database kept of the last `back`, in spans of `span`.
+///
+/// # Errors
+/// When there is no session, or the database cannot answer.
+pub async fn history(sessions: &Sessions, back: Duration, span: Duration) -> Result<Minutes, BrowseError> {
+    let live = sessions.current()?;
+    let mut all = Vec::new();
+    for backend in live.backends.iter() {
+        all.extend(backend.history(&live.session, back, span).await?);
+    }
+    Ok(all)
 }
 
 /// Reads one job; `None`: it is gone.

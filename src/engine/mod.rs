@@ -23,5 +23,5 @@ pub mod sweep;
 pub use detect::Installed;
 pub use event::Event;
 pub use live::{Backends, Detect, Live, LiveView};
-pub use poll::{Pace, Poll, Wake, read_core};
+pub use poll::{Pace, Poll, Wake, fill_handling, read_core};
 pub use push::Push;

@@ -40,6 +40,20 @@ pub fn span(seconds: i64) -> String {
     }
 }
 
+/// A duration as a program takes it, at most six columns: `12ms`, `1.2s`, `34s`, `4m12s`. Below a millisecond: `<1ms`.
+#[must_use]
+pub fn took(seconds: f64) -> String {
+    if seconds.is_nan() {
+        return super::UNKNOWN.to_owned();
+    }
+    match seconds {
+        s if s < 0.001 => "<1ms".to_owned(),
+        s if s < 0.9995 => format!("{:.0}ms", s * 1000.0),
+        s if s < 9.95 => format!("{s:.1}s"),
+        s => age(super::whole_seconds(s.round())),
+    }
+}
+
 /// When something is due, from the seconds left until then: `in 5m`, `due now`, `overdue 3m`.
 #[must_use]
 pub fn due(seconds_left: i64) -> String {
@@ -86,6 +100,25 @@ mod tests {
             [(300, "in 5m"), (5_400, "in 1h30m"), (0, "due now"), (-300, "overdue 5m"), (i64::MIN, "overdue >27y")]
         {
             assert_eq!(due(left), want);
+        }
+    }
+
+    #[test]
+    fn durations_of_handlers() {
+        for (seconds, want) in [
+            (0.0, "<1ms"),
+            (-1.0, "<1ms"),
+            (0.0012, "1ms"),
+            (0.9994, "999ms"),
+            (0.9996, "1.0s"),
+            (1.25, "1.2s"),
+            (9.96, "10s"),
+            (34.4, "34s"),
+            (252.0, "4m12s"),
+            (f64::NAN, "?"),
+            (f64::INFINITY, ">27y"),
+        ] {
+            assert_eq!(took(seconds), want, "{seconds}");
         }
     }
 }

@@ -24,10 +24,14 @@ pub type Series = VecDeque<Point>;
 /// A rate is the mean over this much of the latest past.
 pub const RATE_WINDOW: Duration = Duration::from_secs(30);
 /// Points are kept this long.
-const KEEP: Duration = Duration::from_hours(24);
+const KEEP: Duration = Duration::from_hours(24 * 7);
 /// Points older than the first are merged into spans of the second: no chart shows more detail at that age.
-const COARSER: [(Duration, Duration); 2] =
-    [(Duration::from_mins(20), Duration::from_mins(1)), (Duration::from_mins(5), Duration::from_secs(5))];
+const COARSER: [(Duration, Duration); 4] = [
+    (Duration::from_hours(24), Duration::from_hours(1)),
+    (Duration::from_hours(6), Duration::from_mins(5)),
+    (Duration::from_mins(20), Duration::from_mins(1)),
+    (Duration::from_mins(5), Duration::from_secs(5)),
+];
 /// A series is made coarser again whenever it has grown by this many points.
 const COARSEN_EVERY: usize = 256;
 

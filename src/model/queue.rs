@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Reading, Time};
+use super::{Handling, Reading, Time};
 
 /// The kind of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -64,6 +64,16 @@ pub struct Rates {
     pub dead: Reading<f64>,
 }
 
+impl Rates {
+    /// How attempts end, as shares of 1: completed, sent back, dead. `None` when none ends.
+    #[must_use]
+    pub fn shares(&self) -> Reading<Option<[f64; 3]>> {
+        let ends = [self.completed, self.retried, self.dead];
+        let all = ends.into_iter().reduce(|sum, rate| sum.combine(rate, |a, b| a + b)).unwrap_or_default();
+        all.map(|all| (all > 0.0).then(|| ends.map(|rate| rate.get().unwrap_or(0.0) / all)))
+    }
+}
+
 /// Whether the jobs that are ready will be worked off.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Drain {
@@ -110,6 +120,8 @@ pub struct QueueStats {
     pub last_attempt: Reading<u64>,
     /// The highest `max_attempts` among live jobs: the right end of the attempts chart.
     pub max_attempts: Option<i32>,
+    /// How its jobs are handled; read at a rhythm of its own.
+    pub handling: Handling,
 }
 
 impl QueueStats {
@@ -131,6 +143,7 @@ impl QueueStats {
             attempts: Reading::Unknown,
             last_attempt: Reading::Unknown,
             max_attempts: None,
+            handling: Handling::default(),
         }
     }
 
@@ -145,6 +158,12 @@ impl QueueStats {
     #[must_use]
     pub fn depth(&self) -> Reading<u64> {
         self.ready.combine(self.scheduled, u64::saturating_add)
+    }
+
+    /// How attempts end at the present rates, as shares of 1: completed, sent back, dead. `None` when none ends.
+    #[must_use]
+    pub fn shares(&self) -> Reading<Option<[f64; 3]>> {
+        self.rates.shares()
     }
 
     /// How fast the jobs that wait grow, per second: in − completed − dead. Negative when draining.

@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 
 use super::parts::{dim_if_stale, inset, put, say};
 use super::{Ctx, Pane};
-use crate::fmt::Figure;
+use crate::fmt::{self, Figure, whole_seconds};
 use crate::model::Reading;
 use crate::text::{self, Side};
 
@@ -147,6 +147,14 @@ fn bar_length(jobs: u64, most: u64, widest: usize) -> usize {
     usize::try_from(length).unwrap_or(widest).clamp(1, widest)
 }
 
+/// The next wave of waiting jobs: ` · next wave 812 in 4m`.
+fn wave(ctx: &Ctx<'_>) -> String {
+    let Some(wave) = ctx.handling().wave.get().flatten() else { return String::new() };
+    let left = wave.at.seconds_since(ctx.now).map_or(0, whole_seconds).max(0);
+    let when = if left < 60 { "within 1m".to_owned() } else { format!("in {}", fmt::span(left / 60 * 60)) };
+    format!(" · next wave {} {when}", fmt::count(wave.jobs))
+}
+
 impl Pane for Attempts {
     fn name(&self) -> &'static str {
         "attempts"
@@ -158,7 +166,7 @@ impl Pane for Attempts {
             None | Some(0) => String::new(),
             Some(_) => format!(" · next failure kills {}", Figure::words(&cliff)),
         };
-        format!("ATTEMPTS  {}, live jobs{cliff}", ctx.followed())
+        format!("ATTEMPTS  {}, live jobs{cliff}{}", ctx.followed(), wave(ctx))
     }
 
     fn render(&mut self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {

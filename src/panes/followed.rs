@@ -2,7 +2,7 @@
 
 use super::Ctx;
 use crate::model::history::Series;
-use crate::model::{QueueStats, Rates, Reading};
+use crate::model::{Handling, QueueStats, Rates, Reading};
 use crate::text::Safe;
 
 impl<'a> Ctx<'a> {
@@ -27,6 +27,23 @@ impl<'a> Ctx<'a> {
     /// A rate of the queue that is followed, or the sum of all.
     pub(super) fn rate(&self, pick: fn(&Rates) -> Reading<f64>) -> Reading<f64> {
         self.total(self.stats().map(|q| pick(&q.rates)), 0.0, |a, b| a + b)
+    }
+
+    /// How jobs are handled in the queue that is followed, or in all together.
+    pub(super) fn handling(&self) -> Handling {
+        let all = self.stats().map(|q| q.handling.clone());
+        all.reduce(Handling::join).unwrap_or_default()
+    }
+
+    /// The rates of the queue that is followed, or of all.
+    pub(super) fn rates(&self) -> Rates {
+        Rates {
+            enqueued: self.rate(|r| r.enqueued),
+            claimed: self.rate(|r| r.claimed),
+            completed: self.rate(|r| r.completed),
+            retried: self.rate(|r| r.retried),
+            dead: self.rate(|r| r.dead),
+        }
     }
 
     /// A count of the queue that is followed, or the sum of all.

@@ -15,6 +15,7 @@ use super::parts::{Line, Pick, Plot, RateLines, dim_if_stale, inset, put, say, s
 use super::{Ctx, Pane};
 use crate::fmt::{self, Figure};
 use crate::model::{Rates, Reading};
+use crate::text;
 
 /// A name, and its rate now.
 type Kind = (&'static str, fn(&Rates) -> Reading<f64>);
@@ -57,7 +58,12 @@ impl Pane for Throughput {
         }
         let area = inset(area);
         put(buf, area, 0, &rates_now(ctx, usize::from(area.width)), ctx.theme.text);
-        let below = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..area };
+        let words = if area.height >= WITH_HANDLING { handling_now(ctx, usize::from(area.width)) } else { None };
+        if let Some(words) = &words {
+            put(buf, area, 1, words, ctx.theme.text);
+        }
+        let head = 1 + u16::from(words.is_some());
+        let below = Rect { y: area.y.saturating_add(head), height: area.height.saturating_sub(head), ..area };
         if let Some(plot) = Plot::new(below) {
             chart(&plot, buf, ctx, self.lines.values(ctx, plot.dots()));
         } else {
@@ -82,6 +88,35 @@ fn rates_now(ctx: &Ctx<'_>, width: usize) -> String {
         line += &next;
     }
     line.trim_end().to_owned()
+}
+
+/// From this height on the handling has a line of its own.
+const WITH_HANDLING: u16 = 8;
+
+/// How jobs were handled in the last 15 minutes, and how attempts end now, as much as fits; `None` where nothing is known.
+fn handling_now(ctx: &Ctx<'_>, width: usize) -> Option<String> {
+    let handling = ctx.handling();
+    let mut parts = Vec::new();
+    if let Some(took) = handling.quantiles().get().flatten() {
+        let [p50, p95, p99] = [took.p50, took.p95, took.p99].map(fmt::took);
+        parts.push(format!("handler 15m: p50 ~{p50}  p95 ~{p95}  p99 ~{p99}"));
+    }
+    if let Some([completed, retried, dead]) = ctx.rates().shares().get().flatten() {
+        let [ok, retry, dead] = [completed, retried, dead].map(fmt::percent);
+        parts.push(format!("ends ok {ok} retry {retry} dead {dead}"));
+    }
+    if let Some(batch) = handling.batch().get().flatten() {
+        parts.push(format!("{batch:.1} jobs/claim"));
+    }
+    let mut line = String::new();
+    for part in parts {
+        let next = if line.is_empty() { part } else { format!("{line} · {part}") };
+        if text::width(&next) > width && !line.is_empty() {
+            break;
+        }
+        line = next;
+    }
+    (!line.is_empty()).then_some(line)
 }
 
 /// Columns of a trend's name.

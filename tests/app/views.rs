@@ -94,3 +94,18 @@ fn enter_opens_the_job_and_reads_it() {
     rig.press(KeyCode::Esc);
     assert!(rig.app.overlay().is_none());
 }
+
+#[test]
+fn a_longer_range_reads_more_of_the_past_once() {
+    let mut rig = Rig::connected();
+    assert_eq!(rig.keys("]]"), [], "six hours are there from the start");
+    let hours = |hours| Duration::from_hours(hours);
+    let day = Effect::ReadHistory { back: hours(24), span: Duration::from_mins(5) };
+    let week = Effect::ReadHistory { back: hours(24 * 7), span: hours(1) };
+    assert_eq!(rig.keys("]]"), [day.clone(), week]);
+    assert!(rig.screen(120, 40).contains("jobs/s, 7d"));
+    assert_eq!(rig.keys("[[]]"), [], "it is there already");
+    rig.app.update(Msg::HistoryFailed("it took too long".into()));
+    assert!(rig.screen(120, 40).contains("the past could not be read: it took too long"));
+    assert_eq!(rig.keys("[[]"), [day], "what failed is asked for again");
+}

@@ -49,7 +49,8 @@ async fn ask_everything(database: &Database) -> Vec<String> {
     jobs.core(&session).await.expect("numbers");
     jobs.leases(&session, 200).await.expect("leases");
     jobs.failures(&session).await.expect("failures");
-    jobs.history(&session, Duration::from_hours(6)).await.expect("history");
+    jobs.history(&session, Duration::from_hours(6), Duration::from_mins(1)).await.expect("history");
+    jobs.handling(&session).await.expect("handling");
     for kind in [PanelKind::Workers, PanelKind::Groups] {
         jobs.panel(&session, kind).await.expect("a full view");
     }

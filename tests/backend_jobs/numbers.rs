@@ -128,7 +128,7 @@ async fn minutes_come_with_gaps_and_what_is_not_folded_yet() {
     .await;
     let session = session(&database.dsn()).await;
     let jobs = backend(&session).await;
-    let minutes = jobs.history(&session, Duration::from_hours(1)).await.expect("history");
+    let minutes = jobs.history(&session, Duration::from_hours(1), Duration::from_mins(1)).await.expect("history");
     let (id, points) = minutes.first().expect("a queue");
     assert_eq!(id.name, "a");
     let done: Vec<_> =
@@ -186,4 +186,47 @@ async fn leases_come_soonest_first_and_missing_ones_before_all() {
     assert_eq!(leases.iter().filter(|lease| lease.job.state == JobState::Expired).count(), 4);
     let first = jobs.leases(&session, 2).await.expect("leases");
     assert!(matches!(first, Reading::AtLeast(ref some) if some.len() == 2), "{first:?}");
+}
+
+#[tokio::test]
+async fn handlers_claims_and_the_next_wave_are_what_was_done() {
+    let database = database().await;
+    run(
+        &database,
+        "select enqueue_job('a', '{}') from generate_series(1, 20);
+         select enqueue_job('a', '{}', p_run_at => date_trunc('minute', now()) + interval '10 minutes 5 s') from generate_series(1, 7);
+         select enqueue_job('a', '{}', p_run_at => now() + interval '20 minutes');
+         select enqueue_job('b', '{}', p_run_at => 'infinity');",
+    )
+    .await;
+    for claim in 0..4 {
+        // Two seconds each; the last claim's jobs take a minute.
+        let took = if claim < 3 { 2 } else { 60 };
+        run(
+            &database,
+            &format!(
+                "select claim_jobs('a', '00000000-0000-0000-0000-000000000001', 5);
+                 update jobs set claimed_at = now() - interval '{took} s' where status = 'running';
+                 select complete_job(id, locked_by) from jobs where status = 'running'"
+            ),
+        )
+        .await;
+    }
+    run(&database, "select setval('fold_clock', 0); select fold_counters_step();").await;
+    let session = session(&database.dsn()).await;
+    let jobs = backend(&session).await;
+    let found = jobs.handling(&session).await.expect("numbers");
+    let (_, a) = found.queues.iter().find(|(queue, _)| queue.name == "a").expect("queue a");
+    let took = a.quantiles().get().flatten().expect("durations");
+    for (found, truth) in [(took.p50, 2.0), (took.p95, 60.0), (took.p99, 60.0)] {
+        assert!((found / truth - 1.0).abs() < 0.25, "{took:?}");
+    }
+    assert!(matches!(a.quantiles(), Reading::About(_)), "buckets are never exact");
+    assert_eq!(a.batch(), Reading::Exact(Some(5.0)));
+    assert_eq!(a.wave.get().flatten().map(|wave| wave.jobs), Some(7));
+    // A queue in which nothing was handled has no durations, which is not the same as zero.
+    let (_, b) = found.queues.iter().find(|(queue, _)| queue.name == "b").expect("queue b");
+    for idle in [b, &found.others] {
+        assert_eq!((idle.quantiles(), idle.batch()), (Reading::About(None), Reading::Exact(None)));
+    }
 }

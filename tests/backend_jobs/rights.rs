@@ -1,6 +1,6 @@
 //! Roles that may not read everything: what is denied is denied by itself and says which grant is missing.
 
-use queuetop::model::{JobFilter, JobRef, JobState, PageRequest, Reading, StateFilter};
+use queuetop::model::{Handling, JobFilter, JobRef, JobState, PageRequest, Reading, StateFilter};
 
 use super::{backend, page, queue, rows, run, session};
 use crate::support::pg::{Database, bare_database, database};
@@ -35,6 +35,7 @@ async fn nobody_is_told_zeros() {
         (failures.failed_15m, failures.dead_1h, failures.signatures),
         (Reading::Denied, Reading::Denied, Reading::Denied)
     );
+    assert_eq!(jobs.handling(&session).await.expect("an answer").others, Handling::denied());
     let denied = page(&session, &*jobs, &live()).await;
     assert!(denied.jobs == Reading::Denied && denied.note.is_some());
     let notes = jobs.notes().join("; ");

@@ -62,7 +62,7 @@ async fn every_pane_has_something_to_say() {
         assert!(found.dead.get().is_some_and(|dead| dead > 0), "{found:?}");
     }
     // A past for the lines.
-    let minutes = backend.history(&session, Duration::from_mins(15)).await.expect("history");
+    let minutes = backend.history(&session, Duration::from_mins(15), Duration::from_mins(1)).await.expect("history");
     assert_eq!(minutes.len(), 6);
     assert!(minutes.iter().all(|(_, points)| points.len() >= 14));
     // And it lives.

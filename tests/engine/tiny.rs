@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use queuetop::backends::{ActRequest, Acted, Backend, Core, Minutes};
+use queuetop::backends::{ActRequest, Acted, Backend, Core, Handlings, Minutes};
 use queuetop::db::{DbError, Limits, Session, Statement};
 use queuetop::engine::Detect;
 use queuetop::model::{
@@ -84,7 +84,11 @@ impl Backend for Tiny {
         Box::pin(async { Ok(Failures::default()) })
     }
 
-    fn history<'a>(&'a self, _: &'a Session, _: Duration) -> BoxFuture<'a, Result<Minutes, DbError>> {
+    fn handling<'a>(&'a self, _: &'a Session) -> BoxFuture<'a, Result<Handlings, DbError>> {
+        Box::pin(async { Ok(Handlings::default()) })
+    }
+
+    fn history<'a>(&'a self, _: &'a Session, _: Duration, _: Duration) -> BoxFuture<'a, Result<Minutes, DbError>> {
         Box::pin(async { Ok(Vec::new()) })
     }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use queuetop::diagnose;
 use queuetop::model::{
-    BackendKind, Failures, Fence, Finding, History, Job, JobRef, JobState, Lease, Page, PageRequest, Point, QueueId,
-    QueueStats, Rates, Reading, Signature, Snapshot, Time, Totals,
+    BackendKind, Failures, Fence, Finding, Handling, History, Job, JobRef, JobState, Lease, Page, PageRequest, Point,
+    QueueId, QueueStats, Rates, Reading, Signature, Snapshot, Time, Totals, Wave,
 };
 
 use queuetop::panes::{Ctx, Marks, TimeStyle};
@@ -88,7 +88,21 @@ fn queue(name: &str, [ready, sched, run, exp, exh]: [u64; 5], oldest: i64, rates
         last_attempt: Reading::Exact(1),
         max_attempts: Some(8),
         paused: Some(false),
+        handling: handling(name, sched),
         ..QueueStats::unknown(queue_id(name))
+    }
+}
+
+/// Handlers of around a tenth of a second, some of ten; four jobs a claim.
+fn handling(name: &str, scheduled: u64) -> Handling {
+    let mut durations = vec![0; 28];
+    (durations[13], durations[20], durations[26]) = (900, 80, 20);
+    let idle = name == "invoices";
+    Handling {
+        durations: Reading::Exact(if idle { Vec::new() } else { durations }),
+        claimed: Reading::Exact(if idle { 0 } else { 1_000 }),
+        claims: Reading::Exact(if idle { 0 } else { 250 }),
+        wave: Reading::Exact((scheduled > 0).then(|| Wave { at: ahead(250), jobs: scheduled })),
     }
 }
 

@@ -13,6 +13,7 @@ mod drift;
 mod facts;
 mod failures;
 mod groups;
+mod handling;
 mod history;
 mod leases;
 mod page;
@@ -31,7 +32,7 @@ use uuid::Uuid;
 use self::drift::Drift;
 use self::facts::Facts;
 use self::texts::Texts;
-use super::{ActRequest, Acted, Backend, Core, Minutes};
+use super::{ActRequest, Acted, Backend, Core, Handlings, Minutes};
 use crate::db::{DbError, Limits, Session};
 use crate::model::{
     BackendKind, Failures, JobDetail, JobRef, Lease, Page, PageRequest, Panel, PanelKind, QueueId, Reading,
@@ -99,8 +100,17 @@ impl Backend for Jobs {
         failures::read(self, session).boxed()
     }
 
-    fn history<'a>(&'a self, session: &'a Session, back: Duration) -> BoxFuture<'a, Result<Minutes, DbError>> {
-        history::read(self, session, back).boxed()
+    fn handling<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Result<Handlings, DbError>> {
+        handling::read(self, session).boxed()
+    }
+
+    fn history<'a>(
+        &'a self,
+        session: &'a Session,
+        back: Duration,
+        span: Duration,
+    ) -> BoxFuture<'a, Result<Minutes, DbError>> {
+        history::read(self, session, back, span).boxed()
     }
 
     fn page<'a>(&'a self, session: &'a Session, request: &'a PageRequest) -> BoxFuture<'a, Result<Page, DbError>> {

@@ -18,6 +18,7 @@ pub(super) struct Texts {
     pub(super) attempts: Arc<str>,
     pub(super) drift: Arc<str>,
     pub(super) workers: Arc<str>,
+    pub(super) handling: Arc<str>,
 }
 
 /// The columns of a list, of `jobs`.
@@ -63,6 +64,7 @@ impl Texts {
             history: fill(include_str!("sql/history.sql"), &[]),
             attempts: fill(include_str!("sql/attempts.sql"), &[]),
             drift: fill("select count(*) as wrong from {schema}.counter_drift($1)", &[]),
+            handling: fill(include_str!("sql/handling.sql"), &[]),
             workers: fill(
                 include_str!("sql/workers.sql"),
                 &[("{registered}", registered(facts)), ("{claimed}", claimed(facts)), ("{from}", from)],

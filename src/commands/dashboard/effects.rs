@@ -47,6 +47,7 @@ impl Executor for Effects {
             Effect::SetInterval(every) => self.pace.send_modify(|pace| pace.interval = every),
             Effect::ReadPage(request) => self.read_page(request, tasks),
             Effect::ReadPanel(kind) => self.read_panel(kind, tasks),
+            Effect::ReadHistory { back, span } => self.read_history(back, span, tasks),
             Effect::ReadDetail(job) => self.read_detail(job, tasks),
             Effect::Act { action, targets, reason } => self.act(Order { action, targets, reason }, tasks),
             Effect::SetPaused { queue, paused, reason } => self.set_paused(queue, paused, reason, tasks),
@@ -94,6 +95,17 @@ impl Effects {
             let msg = match browse::panel(&sessions, kind).await {
                 Ok(panel) => Msg::PanelRead(Box::new(panel)),
                 Err(error) => Msg::PanelFailed { kind, reason: error.to_string() },
+            };
+            deliver(&messages, msg).await;
+        });
+    }
+
+    fn read_history(&self, back: Duration, span: Duration, tasks: &mut JoinSet<()>) {
+        let (sessions, messages) = (self.sessions.clone(), self.messages.clone());
+        tasks.spawn(async move {
+            let msg = match browse::history(&sessions, back, span).await {
+                Ok(series) => Msg::HistoryRead(series),
+                Err(error) => Msg::HistoryFailed(error.to_string()),
             };
             deliver(&messages, msg).await;
         });

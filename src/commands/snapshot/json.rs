@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{BackendKind, QueueStats, Reading, Time};
+use crate::model::{BackendKind, Quantiles, QueueStats, Reading, Time, Wave};
 use crate::text::harmless_json;
 
 use super::{CommandError, Taken};
@@ -31,6 +31,16 @@ struct Queue<'a> {
     oldest_ready_seconds: Reading<Option<f64>>,
     attempts: Reading<Vec<Attempts>>,
     dead_total: Reading<u64>,
+    last_attempt: Reading<u64>,
+    claimed_per_s: Reading<f64>,
+    growth_per_s: Reading<f64>,
+    drains_within_seconds: Reading<Option<f64>>,
+    completed_share: Reading<Option<f64>>,
+    retried_share: Reading<Option<f64>>,
+    dead_share: Reading<Option<f64>>,
+    handler_seconds: Reading<Option<Quantiles>>,
+    claim_batch: Reading<Option<f64>>,
+    next_wave: Reading<Option<Wave>>,
 }
 
 #[derive(Serialize)]
@@ -65,6 +75,7 @@ fn queue(stats: &QueueStats, now: Time) -> Queue<'_> {
         .attempts
         .clone()
         .map(|counts| counts.into_iter().map(|(attempts, jobs)| Attempts { attempts, jobs }).collect::<Vec<_>>());
+    let share = |at: usize| stats.shares().map(|shares| shares.and_then(|shares| shares.get(at).copied()));
     Queue {
         name: &stats.id.name,
         backend: stats.id.backend,
@@ -80,5 +91,15 @@ fn queue(stats: &QueueStats, now: Time) -> Queue<'_> {
         oldest_ready_seconds: stats.oldest_ready_seconds(now),
         attempts,
         dead_total: stats.dead_total,
+        last_attempt: stats.last_attempt,
+        claimed_per_s: stats.rates.claimed,
+        growth_per_s: stats.growth(),
+        drains_within_seconds: stats.drain_seconds(),
+        completed_share: share(0),
+        retried_share: share(1),
+        dead_share: share(2),
+        handler_seconds: stats.handling.quantiles(),
+        claim_batch: stats.handling.batch(),
+        next_wave: stats.handling.wave,
     }
 }

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use crate::backends;
 use crate::db::{Connector, DbError, Purpose};
-use crate::engine::read_core;
+use crate::engine::{fill_handling, read_core};
 use crate::model::{BackendKind, History, Snapshot};
 
 use super::super::{CommandError, nothing_there};
 
 /// Rates come from minutes no older than this.
 const MINUTES: Duration = Duration::from_secs(150);
+const MINUTE: Duration = Duration::from_mins(1);
 /// Where the database keeps no minutes: from one reading to the other.
 const BETWEEN: Duration = Duration::from_secs(1);
 /// Longer than any pause between the two readings: they are never taken for a gap.
@@ -41,7 +42,7 @@ pub async fn take(connector: &Connector, schema: Option<&str>) -> Result<Taken, 
     let mut history = History::default();
     for backend in &backends {
         // Without minutes the rates come from two readings.
-        for (queue, minutes) in backend.history(&session, MINUTES).await.unwrap_or_default() {
+        for (queue, minutes) in backend.history(&session, MINUTES, MINUTE).await.unwrap_or_default() {
             history.preload(&queue, minutes);
         }
     }
@@ -64,6 +65,12 @@ pub async fn take(connector: &Connector, schema: Option<&str>) -> Result<Taken, 
             queue.rates = rates;
         }
     }
+    let mut handling = Vec::new();
+    for backend in &backends {
+        // What cannot be read stays unknown.
+        handling.extend(backend.handling(&session).await.ok().map(|found| (backend.kind(), found)));
+    }
+    fill_handling(&mut snapshot, &handling);
     snapshot.queues.sort_by(|a, b| a.id.cmp(&b.id));
     let version = session.facts().version.clone();
     let server = format!("{} PostgreSQL {version}", connector.target());

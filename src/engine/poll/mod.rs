@@ -11,7 +11,7 @@ use std::{
 };
 
 use reading::Parts;
-pub use reading::read_core;
+pub use reading::{fill_handling, read_core};
 use rhythm::FLOOR;
 pub use rhythm::Pace;
 use tokio::{
@@ -27,6 +27,7 @@ use crate::db::{Backoff, Class, Connector, DbError, Purpose, Session};
 
 /// How far back the database's own history is read.
 const HISTORY: Duration = Duration::from_hours(6);
+const MINUTE: Duration = Duration::from_mins(1);
 /// A failed reading on a live session is tried again after this, or later where the load asks for it.
 const AFTER_FAILURE: Duration = Duration::from_secs(2);
 /// The longest of these pauses.
@@ -125,7 +126,7 @@ impl Poll {
     async fn tell_history(&self, live: &Live) -> Result<(), Deserted> {
         for backend in live.backends.iter() {
             // Without it the lines begin now; the readings will say what is wrong.
-            if let Ok(history) = backend.history(&live.session, HISTORY).await {
+            if let Ok(history) = backend.history(&live.session, HISTORY, MINUTE).await {
                 self.tell(Event::HistoryRead(history)).await?;
             }
         }

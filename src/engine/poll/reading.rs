@@ -1,12 +1,13 @@
 //! One reading of the numbers from all backends: what is due is asked, the rest is kept from before with its age.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::rhythm::{Pace, Part};
-use crate::backends::Backend;
+use crate::backends::{Backend, Handlings};
 use crate::db::{DbError, Limits, Session, Statement};
 use crate::engine::live::Live;
-use crate::model::{Failures, Lease, Reading, Snapshot, Time};
+use crate::model::{BackendKind, Failures, Handling, Lease, QueueId, Reading, Snapshot, Time};
 
 /// Leases are read so many at most.
 const MOST_LEASES: u32 = 500;
@@ -17,18 +18,22 @@ pub(super) struct Parts {
     pub(super) core: Part,
     leases: Part,
     failures: Part,
+    handling: Part,
     kept_leases: Reading<Vec<Lease>>,
     kept_failures: Failures,
+    kept_handling: Vec<(BackendKind, Handlings)>,
 }
 
 impl Default for Parts {
     fn default() -> Self {
         Self {
             core: Part::new(0.5, Duration::ZERO),
-            leases: Part::new(0.25, Duration::from_secs(1)),
-            failures: Part::new(0.25, Duration::from_secs(5)),
+            leases: Part::new(0.2, Duration::from_secs(1)),
+            failures: Part::new(0.2, Duration::from_secs(5)),
+            handling: Part::new(0.1, Duration::from_secs(10)),
             kept_leases: Reading::Unknown,
             kept_failures: Failures::default(),
+            kept_handling: Vec::new(),
         }
     }
 }
@@ -39,11 +44,12 @@ impl Parts {
         self.core.forget();
         self.leases.forget();
         self.failures.forget();
+        self.handling.forget();
     }
 
     /// The load of all parts together, 0 to 1.
     pub(super) fn load(&self, pace: Pace) -> f64 {
-        self.core.load(pace) + self.leases.load(pace) + self.failures.load(pace)
+        self.core.load(pace) + self.leases.load(pace) + self.failures.load(pace) + self.handling.load(pace)
     }
 
     /// Reads the core numbers, and of the rest what is due. `epoch` is when the clock of the parts was zero.
@@ -67,6 +73,12 @@ impl Parts {
             self.kept_failures = read_failures(live).await?;
             self.failures.read(started, session.busy().saturating_sub(spent));
         }
+        if epoch.elapsed() >= self.handling.due(pace) {
+            let (spent, started) = (session.busy(), epoch.elapsed());
+            self.kept_handling = read_handling(live).await?;
+            self.handling.read(started, session.busy().saturating_sub(spent));
+        }
+        fill_handling(&mut snapshot, &self.kept_handling);
         snapshot.leases = self.kept_leases.clone();
         snapshot.failures = self.kept_failures.clone();
         snapshot.cost = session.busy().saturating_sub(before);
@@ -151,6 +163,34 @@ async fn read_failures(live: &Live) -> Result<Failures, DbError> {
         };
     }
     Ok(all)
+}
+
+/// How jobs are handled, by backend; one that fails for itself leaves it unknown.
+async fn read_handling(live: &Live) -> Result<Vec<(BackendKind, Handlings)>, DbError> {
+    let mut all = Vec::new();
+    for backend in live.backends.iter() {
+        match backend.handling(&live.session).await {
+            Err(error) if error.is_link_lost() => return Err(error),
+            Err(error) if error.is_denied() => {
+                all.push((backend.kind(), Handlings { queues: Vec::new(), others: Handling::denied() }));
+            }
+            Err(_) => {}
+            Ok(found) => all.push((backend.kind(), found)),
+        }
+    }
+    Ok(all)
+}
+
+/// Puts what is known of the handling into each queue of a reading.
+pub fn fill_handling(snapshot: &mut Snapshot, all: &[(BackendKind, Handlings)]) {
+    let known: HashMap<&QueueId, &Handling> =
+        all.iter().flat_map(|(_, found)| found.queues.iter().map(|(queue, handling)| (queue, handling))).collect();
+    for queue in &mut snapshot.queues {
+        let others = || all.iter().find(|(kind, _)| *kind == queue.id.backend).map(|(_, found)| &found.others);
+        if let Some(handling) = known.get(&queue.id).copied().or_else(others) {
+            queue.handling = handling.clone();
+        }
+    }
 }
 
 /// Two lists in one; where one of them is not known in full, neither is the whole.

@@ -12,7 +12,7 @@ pub struct Pace {
 }
 
 /// Never closer together, whatever is asked for.
-pub(super) const FLOOR: Duration = Duration::from_millis(100);
+pub(super) const FLOOR: Duration = Duration::from_millis(50);
 
 /// How many latest costs count. The least of them is taken: one slow answer (a cold cache, a checkpoint) is forgiven,
 /// lasting slowness is not.

@@ -13,7 +13,7 @@ use crate::theme::{self, Theme};
 use super::rank::{self, Order};
 
 /// In the order of the screen; the ranks say which go first where there is less room.
-pub(super) const COLUMNS: [Column; 13] = [
+pub(super) const COLUMNS: [Column; 16] = [
     Column::words("queue", 10, 32, 0),
     Column::number("ready", 7, 1),
     Column::number("sched", 6, 5),
@@ -26,6 +26,9 @@ pub(super) const COLUMNS: [Column; 13] = [
     Column::number("retry/s", 7, 11),
     Column::number("dead/s", 6, 12),
     Column::number("drains", 6, 7),
+    Column::number("p95", 6, 13),
+    Column::number("batch", 5, 14),
+    Column::number("growth", 8, 15),
     Column::words("trend", 6, 24, 10),
 ];
 
@@ -33,7 +36,7 @@ pub(super) const COLUMNS: [Column; 13] = [
 const LONG_WAIT: f64 = 60.0;
 
 /// Position of the trend in [`COLUMNS`].
-pub(super) const TREND: usize = 12;
+pub(super) const TREND: usize = 15;
 
 /// The column that an order sorts by; worst first is none of them.
 pub(super) const fn sorted_column(order: Order) -> Option<usize> {
@@ -73,6 +76,9 @@ pub(super) fn row(queue: &QueueStats, ctx: &Ctx<'_>, trend: u16, several: bool) 
         rate(&queue.rates.retried),
         rate(&queue.rates.dead),
         drains(queue, theme),
+        handler(queue, theme),
+        batch(queue, theme),
+        growth(queue, theme),
         Cell::new(depth_trend(queue, ctx, trend), theme.text),
     ];
     Row { signs: [Cell::default(), sign(queue, worst, theme)], cells }
@@ -112,6 +118,38 @@ fn drains(queue: &QueueStats, theme: &Theme) -> Cell {
         Drain::Steady => Cell::new("steady", quiet),
         Drain::Never => Cell::new("never", theme.warn),
         Drain::Paused => Cell::new("paused", theme.warn),
+    }
+}
+
+/// How long handlers take: 95 in 100 at most so long.
+fn handler(queue: &QueueStats, theme: &Theme) -> Cell {
+    quiet_or(queue.handling.quantiles(), theme, |took| format!("~{}", fmt::took(took.p95)))
+}
+
+/// Jobs that one claim gets.
+fn batch(queue: &QueueStats, theme: &Theme) -> Cell {
+    quiet_or(queue.handling.batch(), theme, |batch| format!("{batch:.1}"))
+}
+
+/// How fast the jobs that wait grow or shrink.
+fn growth(queue: &QueueStats, theme: &Theme) -> Cell {
+    let growth = queue.growth();
+    match growth.get() {
+        None => Cell::figure(Figure::count(&growth.map(|_| 0), 8), theme),
+        Some(rate) if rate.abs() < 0.05 => Cell::new(fmt::ZERO, theme.quiet),
+        Some(rate) => {
+            let sign = if rate < 0.0 { "-" } else { "+" };
+            Cell::new(format!("{sign}{}/s", fmt::rate(rate.abs())), theme.text)
+        }
+    }
+}
+
+/// A value that may have had no occasion; not known is said as that.
+fn quiet_or<T>(reading: Reading<Option<T>>, theme: &Theme, text: impl FnOnce(&T) -> String) -> Cell {
+    match reading.value() {
+        Some(Some(value)) => Cell::new(text(value), theme.text),
+        Some(None) => Cell::new(fmt::NOT_APPLICABLE, theme.quiet),
+        None => Cell::figure(Figure::count(&reading.map(|_| 0), 5), theme),
     }
 }
 

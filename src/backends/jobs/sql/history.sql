@@ -1,12 +1,13 @@
--- Minutes of every queue since $1, up to the last complete one: what happened, and the depth at the minute's start where it was
--- sampled. Rows without a queue name the minutes in which depths were sampled.
+-- What happened in every queue since $1, in spans of $2 seconds (whole minutes): sums, and the depth at the span's start where it was
+-- sampled. Rows without a queue tell how many minutes of a span were sampled: of the others nothing is known.
 with waiting as (
   select to_timestamp(floor(date_part('epoch', d.at) / 60) * 60) as minute, d.queue, d.event, d.events, d.again
   from {schema}.counter_deltas d
   where d.txid >= (select {schema}.counter_floor()) and d.event <> 'suspect'
 )
-select minute, queue, sum(enqueued)::bigint as enqueued, sum(claimed)::bigint as claimed, sum(completed)::bigint as completed,
-       sum(retried)::bigint as retried, sum(dead)::bigint as dead, sum(depth)::bigint as depth
+select to_timestamp(floor(date_part('epoch', minute) / $2) * $2) as span, queue, sum(enqueued)::bigint as enqueued, sum(claimed)::bigint as claimed,
+       sum(completed)::bigint as completed, sum(retried)::bigint as retried, sum(dead)::bigint as dead,
+       sum(depth) filter (where date_part('epoch', minute)::bigint % $2 = 0)::bigint as depth, 0::bigint as sampled
 from (
   select h.minute, h.queue, h.enqueued, h.claimed, h.completed, h.retried + h.expired as retried, h.dead, h.ready + h.scheduled as depth
   from {schema}.queue_history h where h.minute >= $1
@@ -16,7 +17,10 @@ from (
          case when event = 'dead' then events else 0 end, null
   from waiting where minute >= $1
 ) as parts
-group by minute, queue
+group by 1, queue
 union all
-select m.minute, null, null, null, null, null, null, null from {schema}.history_minutes m where m.minute >= $1
+select to_timestamp(floor(date_part('epoch', m.minute) / $2) * $2), null, null, null, null, null, null,
+       -- whether its start was sampled
+       count(*) filter (where date_part('epoch', m.minute)::bigint % $2 = 0), count(*)
+from {schema}.history_minutes m where m.minute >= $1 group by 1
 order by 1
