@@ -74,6 +74,8 @@ mod sql_reports;
 #[cfg(test)]
 mod sql_rights;
 #[cfg(test)]
+mod sql_signatures;
+#[cfg(test)]
 mod sql_sweeps;
 #[cfg(test)]
 mod sql_worker;

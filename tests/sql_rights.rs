@@ -43,6 +43,9 @@ async fn every_right_in_the_schema_is_one_that_was_meant() {
                 "queue_history",
                 "history_minutes",
                 "counter_fold",
+                "signature_counts",
+                "signature_deltas",
+                "signature_fold",
             ] {
                 assert!(held.remove(&format!("{role} SELECT table {table}")), "{role} reads {table}");
             }

@@ -86,40 +86,48 @@ pub struct Workers {
     pub note: Option<String>,
 }
 
-/// Errors that look alike, over all queues.
+/// Errors that look alike in one queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// The folded text (foreign: show through `text::Safe`).
+    /// The folded text (foreign: show through `text::Safe`); empty where there was no error text.
     pub signature: String,
+    /// The queue.
+    pub queue: QueueId,
     /// Attempts that failed like this in the last 15 minutes.
     pub failed_15m: Reading<u64>,
     /// Of those, how many went back to the queue, per second.
     pub retried_per_s: Reading<f64>,
-    /// Dead letters with it.
+    /// Dead letters with it, replayed or not.
     pub dead: Reading<u64>,
     /// Of those, how many were replayed.
     pub replayed: Reading<u64>,
-    /// First time seen among what was looked at.
+    /// First time seen; where all dead letters are counted, pruned ones included.
     pub first_seen: Option<Time>,
     /// Latest time seen.
     pub last_seen: Option<Time>,
-    /// Where it was seen, most first.
-    pub queues: Vec<QueueId>,
-    /// Counts over the last hour, oldest first, equal spans: for a sparkline. Empty: not known.
+    /// Failures and deaths in equal parts of [`Groups::trend_span`], oldest first. Empty: nothing within it.
     pub trend: Vec<u64>,
 }
 
-/// Failures and dead letters by error signature.
+/// Failures and dead letters by error signature and queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Groups {
-    /// Most first; `Denied` when the role may read neither failures nor dead letters.
+    /// Most failures first, then most dead letters; `AtLeast` when some were left out, `Denied` when the role may read
+    /// neither failures nor dead letters.
     pub groups: Reading<Vec<Group>>,
     /// Dead letters in all.
     pub dead: Reading<u64>,
+    /// The time until now that trends cover: an hour, or less where so much happened that not all was looked at. `None`:
+    /// there are no trends.
+    pub trend_span: Option<Duration>,
+    /// There were too many failures: only those since then were looked at.
+    pub failed_since: Option<Time>,
+    /// There were too many dead letters to look at, and nobody counts them: only those since then were looked at.
+    pub dead_since: Option<Time>,
     /// When it was read, by the server's clock.
     pub taken_at: Time,
     /// How long the server was busy with it.
     pub cost: Duration,
-    /// A limit that was met, in words ("the latest 20,000 dead letters, back to …").
+    /// What else is missing or in doubt, in words.
     pub note: Option<String>,
 }

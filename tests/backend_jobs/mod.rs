@@ -4,6 +4,7 @@
 mod acting;
 mod bare;
 mod cost;
+mod groups;
 mod lists;
 mod numbers;
 mod rights;

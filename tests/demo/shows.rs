@@ -56,7 +56,7 @@ async fn every_pane_has_something_to_say() {
     // Failures by signature.
     let failures = backend.failures(&session).await.expect("failures");
     let Reading::Exact(signatures) = &failures.signatures else { panic!("{:?}", failures.signatures) };
-    for words in ["<n> Service Unavailable", "connection timed out", "TLS handshake with <v>"] {
+    for words in ["503 Service Unavailable", "connection timed out", "TLS handshake with <v>"] {
         let found = signatures.iter().find(|one| one.text.contains(words));
         let found = found.unwrap_or_else(|| panic!("{words} is not among {signatures:?}"));
         assert!(found.dead.get().is_some_and(|dead| dead > 0), "{found:?}");

@@ -66,6 +66,9 @@ pub(super) const RELATIONS: &[&str] = &[
     "queue_counters",
     "queue_history",
     "history_minutes",
+    "signature_counts",
+    "signature_deltas",
+    "signature_fold",
 ];
 /// Functions that are looked for.
 pub(super) const FUNCTIONS: &[&str] = &[
@@ -81,6 +84,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "time_slot",
     "counter_floor",
     "counter_drift",
+    "error_signature",
     "notify_changed",
 ];
 /// What the list of jobs shows, and what the numbers of a bare table need.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::facts::{Access, DEAD_COLUMNS, Facts};
+use super::groups;
 use super::workers::REGISTRATION;
 
 /// The statements that do not change from call to call.
@@ -19,6 +20,7 @@ pub(super) struct Texts {
     pub(super) drift: Arc<str>,
     pub(super) workers: Arc<str>,
     pub(super) handling: Arc<str>,
+    pub(super) groups: Arc<str>,
 }
 
 /// The columns of a list, of `jobs`.
@@ -68,6 +70,10 @@ impl Texts {
             workers: fill(
                 include_str!("sql/workers.sql"),
                 &[("{registered}", registered(facts)), ("{claimed}", claimed(facts)), ("{from}", from)],
+            ),
+            groups: fill(
+                include_str!("sql/groups.sql"),
+                &groups::parts(facts).each_ref().map(|(token, part)| (*token, part.as_str())),
             ),
             schema,
         }

@@ -23,6 +23,7 @@ const FILES: &[File] = &[
     (10, "replay", include_str!("../../../migrations/V10__replay.sql")),
     (11, "rights", include_str!("../../../migrations/V11__rights.sql")),
     (12, "tokens", include_str!("../../../migrations/V12__tokens.sql")),
+    (13, "signatures", include_str!("../../../migrations/V13__signatures.sql")),
 ];
 
 /// Table with refinery's history of what was applied.

@@ -114,9 +114,11 @@ async fn locked(client: &mut Client, options: &Options, names: &Names) -> Result
 /// Counts the rows of tables that were taken over, where that was not done yet: after the commit, because it reads every
 /// row and nobody is to wait for that.
 async fn count_what_was_there(client: &Client, names: &Names) -> Result<(), MigrateError> {
-    let asked = format!("select suspect from {}.counter_fold", names.schema);
-    if client.query_one(&asked, &[]).await?.get(0) {
-        client.batch_execute(&format!("select {}.recount_counters()", names.schema)).await?;
+    for (fold, recount) in [("counter_fold", "recount_counters"), ("signature_fold", "recount_signatures")] {
+        let asked = format!("select suspect from {}.{fold}", names.schema);
+        if client.query_one(&asked, &[]).await?.get(0) {
+            client.batch_execute(&format!("select {}.{recount}()", names.schema)).await?;
+        }
     }
     Ok(())
 }

@@ -63,10 +63,10 @@ pub fn print(options: &Options, installed: Option<i32>) -> Result<String, Migrat
         );
     }
     sql.push_str("\ncommit;\n");
-    if installed.is_none() {
+    for recount in created("function", from).iter().filter(|name| name.starts_with("recount_")) {
         let _ = writeln!(
             sql,
-            "\n-- Counts the rows that were there before, without blocking anybody.\nselect * from {}.recount_counters();",
+            "\n-- Counts the rows that were there before, without blocking anybody.\nselect * from {}.{recount}();",
             names.schema
         );
     }
