@@ -45,6 +45,8 @@ pub enum Command {
     Filter,
     /// Next sort order.
     Sort,
+    /// Only the queue that is followed, or all of them.
+    Narrow,
     /// Mark or unmark the job under the cursor.
     Mark,
     /// Mark everything between the last mark and the cursor.
@@ -110,6 +112,8 @@ pub enum Scope {
     Queues,
     /// The table of error signatures.
     Failures,
+    /// The view of failures and dead letters by error signature.
+    Groups,
     /// The table of workers.
     Workers,
     /// The detail of one job.
@@ -226,6 +230,7 @@ pub fn markdown_table() -> String {
             Scope::Jobs => "jobs and leases",
             Scope::Queues => "queues",
             Scope::Failures => "failures",
+            Scope::Groups => "dead letters",
             Scope::Workers => "workers",
             Scope::Detail => "job detail",
             Scope::Confirm => "confirmation",

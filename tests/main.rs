@@ -18,6 +18,8 @@ mod dashboard;
 #[cfg(test)]
 mod db;
 #[cfg(test)]
+mod dead_view;
+#[cfg(test)]
 mod demo;
 #[cfg(test)]
 mod engine;

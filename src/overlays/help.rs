@@ -78,10 +78,11 @@ impl Help {
 }
 
 /// Every scope, in the order of the page.
-const ALL: [Scope; 12] = [
+const ALL: [Scope; 13] = [
     Scope::Jobs,
     Scope::Queues,
     Scope::Failures,
+    Scope::Groups,
     Scope::Workers,
     Scope::List,
     Scope::Global,
@@ -98,6 +99,7 @@ fn name(scope: Scope) -> &'static str {
         Scope::Jobs => "ON A JOB",
         Scope::Queues => "ON A QUEUE",
         Scope::Failures => "ON AN ERROR",
+        Scope::Groups => "ON ERRORS AND DEAD LETTERS",
         Scope::Workers => "ON A WORKER",
         Scope::List => "MOVING",
         Scope::Global => "EVERYWHERE",

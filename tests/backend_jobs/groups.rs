@@ -119,7 +119,7 @@ async fn more_failures_than_are_looked_at_are_at_least_so_many() {
     assert!(matches!(a.failed_15m, Reading::AtLeast(n) if n >= 19_999), "{a:?}");
     assert!(matches!(a.retried_per_s, Reading::About(n) if (90.0..110.0).contains(&n)), "{a:?}");
     let span = groups.trend_span.expect("a trend");
-    assert!((Duration::from_secs(199)..Duration::from_secs(300)).contains(&span), "{span:?}");
+    assert!((Duration::from_secs(199)..Duration::from_mins(5)).contains(&span), "{span:?}");
     assert_eq!(a.trend.iter().sum::<u64>(), 20_000);
     assert!(groups.failed_since.is_some() && groups.dead_since.is_none());
     assert!(matches!(groups.groups, Reading::AtLeast(_)));
