@@ -22,7 +22,8 @@ pub struct Cli {
 /// Where the database is.
 #[derive(Debug, Clone, Args)]
 pub struct TargetArgs {
-    /// URI (`postgresql://user@host/db`), key=value string or database name; else PG* variables as psql reads them
+    /// URI (`postgresql://user@host/db`), key=value string, database name, or @NAME of the settings file; else PG* variables as
+    /// psql reads them
     #[arg(value_name = "DSN")]
     pub dsn: Option<String>,
     /// Schema of the jobs table; else it is looked for
@@ -180,6 +181,9 @@ pub struct ConfigArgs {
     /// Print the default settings file, with comments
     #[arg(long)]
     pub print_default: bool,
+    /// Print every command with its place and its keys, as `[keys]` names them
+    #[arg(long)]
+    pub keys: bool,
     /// Settings file, instead of the one in the XDG folder
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,

@@ -1,5 +1,10 @@
 //! Settings: defaults, then the file, then the environment, then the command line. Every error names the place.
 
+mod keys;
+mod looks;
+mod targets;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -7,6 +12,10 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::{Deserialize, Deserializer};
 
 use crate::fmt::parse_duration;
+
+pub use keys::{Keys, table as key_table};
+pub use looks::{Columns, Redact, ThemeColour, ThemeSettings};
+pub use targets::{Target, Targets, find as find_target};
 
 /// The defaults as a commented file; also what `config --print-default` prints.
 pub const DEFAULT_FILE: &str = include_str!("../assets/default.toml");
@@ -85,6 +94,8 @@ pub struct Screen {
     pub colour: Colour,
     /// How times are written at start.
     pub times: Times,
+    /// The mouse points here from the start.
+    pub mouse: bool,
     /// Time range of charts at start.
     #[serde(deserialize_with = "duration")]
     pub range: Duration,
@@ -110,7 +121,13 @@ impl Default for Poll {
 
 impl Default for Screen {
     fn default() -> Self {
-        Self { ascii: false, colour: Colour::Auto, times: Times::Relative, range: Duration::from_mins(15) }
+        Self {
+            ascii: false,
+            colour: Colour::Auto,
+            times: Times::Relative,
+            mouse: false,
+            range: Duration::from_mins(15),
+        }
     }
 }
 
@@ -130,6 +147,18 @@ pub struct Settings {
     pub screen: Screen,
     /// Guards.
     pub safety: Safety,
+    /// Databases by name.
+    pub targets: Targets,
+    /// Filters by name, as they are typed.
+    pub filters: BTreeMap<String, String>,
+    /// Keys that differ from the usual ones.
+    pub keys: Keys,
+    /// Colours.
+    pub theme: ThemeSettings,
+    /// Which columns.
+    pub columns: Columns,
+    /// What of payloads is hidden.
+    pub redact: Redact,
 }
 
 /// Where the settings came from.
@@ -178,6 +207,9 @@ pub fn load(args: &Overrides, env: Env<'_>) -> Result<(Settings, Source), Config
     from_environment(&mut settings, env)?;
     from_arguments(&mut settings, args);
     check(&settings)?;
+    if let Source::File(path) = &source {
+        targets::check_private(&settings.targets, path)?;
+    }
     Ok((settings, source))
 }
 
@@ -261,10 +293,32 @@ fn check(settings: &Settings) -> Result<(), ConfigError> {
     if !(settings.poll.load > 0.0 && settings.poll.load <= 100.0) {
         return value("poll.load", format!("{} is not above 0 and at most 100 percent", settings.poll.load));
     }
+    key_table(&settings.keys)?;
+    for (name, filter) in &settings.filters {
+        if let Err(reason) = check_filter(filter) {
+            return value(&format!("filters.{name}"), reason);
+        }
+    }
+    for (name, target) in &settings.targets {
+        if target.interval.is_some_and(|interval| interval < INTERVAL_FLOOR) {
+            return value(&format!("targets.{name}.interval"), format!("at least {} ms", INTERVAL_FLOOR.as_millis()));
+        }
+        if target.load.is_some_and(|load| !(load > 0.0 && load <= 100.0)) {
+            return value(&format!("targets.{name}.load"), "it is not above 0 and at most 100 percent".into());
+        }
+    }
     if settings.screen.range.is_zero() {
         return value("screen.range", "must be longer than 0s".into());
     }
     Ok(())
+}
+
+fn check_filter(text: &str) -> Result<(), String> {
+    if text.trim().is_empty() { Err("an empty filter".into()) } else { Ok(()) }
+}
+
+fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    duration(deserializer).map(Some)
 }
 
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
@@ -273,50 +327,4 @@ fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::E
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn with_file(text: &str) -> Result<Settings, ConfigError> {
-        parse(text, &Source::File("c.toml".into()))
-    }
-
-    #[test]
-    fn the_embedded_file_says_what_the_defaults_are() {
-        assert_eq!(with_file(DEFAULT_FILE).unwrap(), Settings::default());
-        assert_eq!(with_file("").unwrap(), Settings::default());
-    }
-
-    #[test]
-    fn a_file_changes_only_what_it_names() {
-        let settings = with_file("[poll]\ninterval = \"250ms\"\n").unwrap();
-        assert_eq!(settings.poll.interval, Duration::from_millis(250));
-        assert!((settings.poll.load - 2.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn an_error_names_file_line_and_key() {
-        for (text, parts) in [
-            ("[poll]\n\nintervall = \"1s\"\n", ["c.toml", "line 3", "intervall", "`interval`"]),
-            ("\n[pool]\nx = 1\n", ["c.toml", "line 2", "pool", "`poll`"]),
-            ("[poll]\ninterval = \"soon\"\n", ["c.toml", "line 2", "soon", "500ms"]),
-            ("[screen]\nascii = \"yes\"\n", ["c.toml", "line 2", "ascii", "boolean"]),
-            ("[poll\n", ["c.toml", "line 1", "", ""]),
-        ] {
-            let message = with_file(text).unwrap_err().to_string();
-            for part in parts {
-                assert!(message.contains(part), "{message:?} lacks {part:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_first_locale_variable_that_is_set_decides() {
-        let env = |pairs: &'static [(&str, &str)]| {
-            move |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned())
-        };
-        assert!(!utf8_locale(&env(&[("LC_ALL", "C"), ("LANG", "en_US.UTF-8")])));
-        assert!(utf8_locale(&env(&[("LC_ALL", ""), ("LANG", "en_US.UTF-8")])));
-        assert!(utf8_locale(&env(&[("LANG", "C.utf8")])));
-        assert!(utf8_locale(&env(&[])));
-    }
-}
+mod tests;

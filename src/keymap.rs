@@ -1,10 +1,12 @@
 //! The one list of keys: dispatch, footer, help and the README's table all come from it.
 
 mod bindings;
+mod key;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use std::sync::OnceLock;
 
 pub use bindings::BINDINGS;
+pub use key::Key;
 
 /// What a key means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -128,50 +130,6 @@ pub enum Scope {
     Help,
 }
 
-/// One key press, without what terminals disagree on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Key {
-    /// A character as typed (shift is in the character).
-    Char(char),
-    /// A character with Ctrl.
-    Ctrl(char),
-    /// A named key.
-    Named(KeyCode),
-}
-
-impl Key {
-    /// The key of an event; `None` for releases, repeats of held keys and anything with Alt.
-    #[must_use]
-    pub fn of(event: &KeyEvent) -> Option<Self> {
-        if event.kind == KeyEventKind::Release || event.modifiers.contains(KeyModifiers::ALT) {
-            return None;
-        }
-        match event.code {
-            KeyCode::Char(c) if event.modifiers.contains(KeyModifiers::CONTROL) => {
-                Some(Self::Ctrl(c.to_ascii_lowercase()))
-            }
-            KeyCode::Char(c) => Some(Self::Char(c)),
-            code => Some(Self::Named(code)),
-        }
-    }
-
-    /// As written in the footer and the help.
-    #[must_use]
-    pub fn label(self) -> String {
-        match self {
-            Self::Char(' ') => "Space".into(),
-            Self::Char(c) => c.to_string(),
-            Self::Ctrl(c) => format!("Ctrl-{}", c.to_ascii_uppercase()),
-            Self::Named(KeyCode::PageUp) => "PgUp".into(),
-            Self::Named(KeyCode::PageDown) => "PgDn".into(),
-            Self::Named(KeyCode::BackTab) => "Shift-Tab".into(),
-            Self::Named(KeyCode::Up) => "↑".into(),
-            Self::Named(KeyCode::Down) => "↓".into(),
-            Self::Named(code) => format!("{code}"),
-        }
-    }
-}
-
 /// One row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Binding {
@@ -187,12 +145,56 @@ pub struct Binding {
     pub help: &'static str,
 }
 
+/// The table in force, where the settings changed some of it.
+static CHANGED: OnceLock<Vec<Binding>> = OnceLock::new();
+
+/// Puts another table in force, once, before the first key is read. Later calls change nothing.
+pub fn install(table: Vec<Binding>) {
+    let _already_there = CHANGED.set(table);
+}
+
+/// Every key there is, as it is in force.
+#[must_use]
+pub fn bindings() -> &'static [Binding] {
+    CHANGED.get().map_or(BINDINGS, Vec::as_slice)
+}
+
+/// `force-requeue` for `ForceRequeue`, `view-3` for `View(3)`: the names of commands and scopes in the settings.
+fn kebab(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        match c {
+            '(' => out.push('-'),
+            ')' => {}
+            c if c.is_ascii_uppercase() && !out.is_empty() => out.extend(['-', c.to_ascii_lowercase()]),
+            c => out.push(c.to_ascii_lowercase()),
+        }
+    }
+    out
+}
+
+impl Command {
+    /// Its name in the settings.
+    #[must_use]
+    pub fn name(self) -> String {
+        kebab(&format!("{self:?}"))
+    }
+}
+
+impl Scope {
+    /// Its name in the settings.
+    #[must_use]
+    pub fn name(self) -> String {
+        kebab(&format!("{self:?}"))
+    }
+}
+
 /// The command of a key press where `scopes` are in force, innermost first.
 #[must_use]
 pub fn resolve(scopes: &[Scope], key: Key) -> Option<Command> {
     scopes
         .iter()
-        .find_map(|scope| BINDINGS.iter().find(|b| b.scope == *scope && b.keys.contains(&key)))
+        .find_map(|scope| bindings().iter().find(|b| b.scope == *scope && b.keys.contains(&key)))
         .map(|b| b.command)
 }
 
@@ -201,7 +203,7 @@ pub fn in_force(scopes: &[Scope]) -> impl Iterator<Item = &'static Binding> {
     let mut taken: Vec<Key> = Vec::new();
     let mut rows = Vec::new();
     for scope in scopes {
-        for binding in BINDINGS.iter().filter(|b| b.scope == *scope) {
+        for binding in bindings().iter().filter(|b| b.scope == *scope) {
             if binding.keys.iter().any(|k| !taken.contains(k)) {
                 rows.push(binding);
             }
@@ -214,7 +216,7 @@ pub fn in_force(scopes: &[Scope]) -> impl Iterator<Item = &'static Binding> {
 /// The first key of a command, for texts that name it.
 #[must_use]
 pub fn label(command: Command) -> String {
-    let binding = BINDINGS.iter().find(|b| b.command == command);
+    let binding = bindings().iter().find(|b| b.command == command);
     binding.and_then(|b| b.keys.first()).map(|key| key.label()).unwrap_or_default()
 }
 
@@ -247,6 +249,7 @@ pub fn markdown_table() -> String {
 mod tests {
     use super::Key::{Char, Named};
     use super::*;
+    use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
     #[test]
     fn no_key_is_bound_twice_in_one_scope() {

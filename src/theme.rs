@@ -5,6 +5,7 @@
 
 use ratatui::buffer::{Buffer, CellWidth};
 use ratatui::style::{Color, Modifier, Style};
+use serde::Deserialize;
 
 /// Beside a queue that needs attention.
 pub const ATTENTION: &str = "▲";
@@ -18,6 +19,23 @@ pub const ESTIMATED: &str = "≈";
 pub const CURSOR: &str = "▸";
 /// Beside a marked row.
 pub const MARK: &str = "●";
+
+/// What a theme is made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Base {
+    /// The terminal's own sixteen colours, whatever they look like there.
+    #[default]
+    Terminal,
+    /// Colours chosen for a dark background.
+    Dark,
+    /// Colours chosen for a light background.
+    Light,
+    /// Strong colours and attributes, told apart by everybody.
+    HighContrast,
+    /// No colours.
+    Mono,
+}
 
 /// The style of each meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +62,22 @@ pub struct Theme {
     pub ascii: bool,
 }
 
+/// Accent, warn, act, quiet; each readable (4.5 to 1) on the background it is for, and blue, amber and red told apart by people
+/// who see few colours.
+const DARK: [Color; 4] = [
+    Color::Rgb(0x6c, 0xb6, 0xff),
+    Color::Rgb(0xf0, 0xb8, 0x4a),
+    Color::Rgb(0xff, 0x7b, 0x72),
+    Color::Rgb(0x9a, 0xa4, 0xae),
+];
+const LIGHT: [Color; 4] = [
+    Color::Rgb(0x05, 0x50, 0xae),
+    Color::Rgb(0x8a, 0x55, 0x00),
+    Color::Rgb(0xb3, 0x1d, 0x28),
+    Color::Rgb(0x57, 0x60, 0x6a),
+];
+const STRONG: [Color; 4] = [Color::Cyan, Color::Yellow, Color::LightRed, Color::Reset];
+
 impl Default for Theme {
     fn default() -> Self {
         Self::terminal()
@@ -63,6 +97,34 @@ impl Theme {
         }
     }
 
+    /// The theme made from a base.
+    #[must_use]
+    pub const fn of(base: Base) -> Self {
+        match base {
+            Base::Terminal => Self::terminal(),
+            Base::Mono => Self::mono(),
+            Base::Dark => Self::coloured(DARK),
+            Base::Light => Self::coloured(LIGHT),
+            Base::HighContrast => {
+                let theme = Self::coloured(STRONG);
+                Self { heading: Style::new().add_modifier(Modifier::BOLD), quiet: Style::new(), ..theme }
+            }
+        }
+    }
+
+    const fn coloured(colours: [Color; 4]) -> Self {
+        let [accent, warn, act, quiet] = colours;
+        Self {
+            accent: Style::new().fg(accent).add_modifier(Modifier::UNDERLINED),
+            warn: Style::new().fg(warn),
+            act: Style::new().fg(act).add_modifier(Modifier::BOLD),
+            mark: Style::new().fg(accent).add_modifier(Modifier::BOLD),
+            heading: Style::new().fg(quiet),
+            quiet: Style::new().fg(quiet),
+            ..Self::mono()
+        }
+    }
+
     /// No colour at all, for `NO_COLOR` and monochrome terminals: attributes and signs tell the states apart.
     #[must_use]
     pub const fn mono() -> Self {
@@ -78,13 +140,6 @@ impl Theme {
             mark: Style::new().add_modifier(Modifier::BOLD),
             ascii: false,
         }
-    }
-
-    /// The theme for this environment: `no_color` as <https://no-color.org> has it, `ascii` from the option or locale.
-    #[must_use]
-    pub const fn choose(no_color: bool, ascii: bool) -> Self {
-        let base = if no_color { Self::mono() } else { Self::terminal() };
-        Self { ascii, ..base }
     }
 
     /// The last step of a frame: in ASCII mode every other character becomes one that any terminal has.
@@ -143,7 +198,7 @@ mod tests {
     fn row(text: &str) -> String {
         let mut buf = Buffer::empty(Rect::new(0, 0, 12, 1));
         buf.set_string(0, 0, text, Style::new());
-        Theme::choose(true, true).finish(&mut buf);
+        Theme { ascii: true, ..Theme::mono() }.finish(&mut buf);
         buf.content.iter().map(ratatui::buffer::Cell::symbol).collect()
     }
 
@@ -165,9 +220,30 @@ mod tests {
         }
     }
 
+    /// As WCAG 2 has it.
+    fn contrast(colour: Color, background: f64) -> f64 {
+        let Color::Rgb(r, g, b) = colour else { panic!("{colour:?}") };
+        let linear = |c: u8| {
+            let c = f64::from(c) / 255.0;
+            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        };
+        let light = 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+        (light.max(background) + 0.05) / (light.min(background) + 0.05)
+    }
+
+    #[test]
+    fn colours_are_readable_on_their_background() {
+        for (colours, background) in [(DARK, 0.0), (LIGHT, 1.0)] {
+            for colour in colours {
+                assert!(contrast(colour, background) >= 4.5, "{colour:?}: {:.1}", contrast(colour, background));
+            }
+        }
+    }
+
     #[test]
     fn no_theme_paints_a_background() {
-        for theme in [Theme::terminal(), Theme::mono()] {
+        let all = [Base::Terminal, Base::Dark, Base::Light, Base::HighContrast, Base::Mono];
+        for theme in all.map(Theme::of) {
             for style in [theme.text, theme.heading, theme.accent, theme.warn, theme.act, theme.cursor, theme.mark] {
                 assert!(style.bg.is_none());
             }

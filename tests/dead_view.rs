@@ -139,7 +139,7 @@ fn dates_have_room_and_their_zone() {
 #[test]
 fn hostile_texts_are_harmless_at_any_size() {
     let fixture = hostile::fixture();
-    let (marks, theme) = (Marks::new(), Theme::choose(true, true));
+    let (marks, theme) = (Marks::new(), (Theme { ascii: true, ..Theme::mono() }));
     let ctx = context(&fixture, &marks, &theme);
     let times = [Time::NegInfinity, Time::Infinity, Time::At(i64::MIN), Time::At(i64::MAX)];
     let groups = hostile::strings().into_iter().zip(times.into_iter().cycle()).map(|(text, time)| Group {

@@ -54,6 +54,8 @@ mod run;
 #[cfg(test)]
 mod screens;
 #[cfg(test)]
+mod settings;
+#[cfg(test)]
 mod sql_bad_input;
 #[cfg(test)]
 mod sql_claim;

@@ -273,7 +273,7 @@ fn a_calm_screen_has_no_alarm_and_a_cursor_is_reversed() {
 
 #[test]
 fn without_colours_there_are_none() {
-    let (marks, theme) = (Marks::new(), Theme::choose(true, false));
+    let (marks, theme) = (Marks::new(), Theme::mono());
     let fixture = fixtures::busy();
     for mut pane in queuetop::panes::overview() {
         let ctx = context(&fixture, &marks, &theme);

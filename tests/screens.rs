@@ -77,7 +77,7 @@ fn any_size_and_any_data_are_drawn_without_harm() {
                     continue;
                 }
                 let area = Rect::new(1, 1, width, height);
-                let theme = if width % 2 == 0 { Theme::terminal() } else { Theme::choose(true, true) };
+                let theme = if width % 2 == 0 { Theme::terminal() } else { Theme { ascii: true, ..Theme::mono() } };
                 let buf = draw(pane.as_mut(), fixture, area, &theme);
                 let what = format!("{} {} {width}x{height}", pane.name(), fixture.name);
                 assert_harmless(&buf, area, &what);

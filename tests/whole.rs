@@ -118,7 +118,7 @@ fn before_and_without_a_connection_the_screen_says_so() {
 
 #[test]
 fn any_size_of_screen_and_any_data_are_drawn_without_harm() {
-    for theme in [Theme::terminal(), Theme::choose(true, true)] {
+    for theme in [Theme::terminal(), (Theme { ascii: true, ..Theme::mono() })] {
         let mut app = app(hostile::fixture());
         app.world.theme = theme;
         for key in ['\t', '\t', '\t', '\t', '?', '2'] {

@@ -71,7 +71,8 @@ impl App {
     pub(super) fn place(&self) -> Place {
         let server = self.world.server.clone().unwrap_or_default();
         let name = format!("{}@{}", server.database, server.host);
-        let production = !server.local && !self.guards.not_production.contains(&name);
+        let usual = !server.local && !self.guards.not_production.contains(&name);
+        let production = self.guards.production.unwrap_or(usual);
         Place { server, production, typed_above: self.guards.typed_above }
     }
 

@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
@@ -12,7 +13,7 @@ use crate::panes::TimeStyle;
 use crate::text::{Safe, truncate, width};
 
 use super::App;
-use super::world::{Link, World};
+use super::world::{Link, Named, World};
 
 /// Draws the header line: parts from the left in order of importance, the clock at the right.
 pub(super) fn render(app: &App, area: Rect, buf: &mut Buffer) {
@@ -20,7 +21,8 @@ pub(super) fn render(app: &App, area: Rect, buf: &mut Buffer) {
     let room = usize::from(area.width);
     let clock = clock(world);
     let mut line = String::new();
-    for part in parts(world, room >= 110) {
+    let named = world.target.as_ref().map(|named| target_label(app, named));
+    for part in named.into_iter().chain(parts(world, room >= 110)) {
         let next = if line.is_empty() { format!(" {part}") } else { format!("{line}  {part}") };
         if width(&next) + width(&clock) + 2 > room && !line.is_empty() {
             continue;
@@ -31,6 +33,29 @@ pub(super) fn render(app: &App, area: Rect, buf: &mut Buffer) {
     let free = room.saturating_sub(width(&line) + width(&clock) + 1);
     let text = if free > 0 { format!("{line}{}{clock} ", " ".repeat(free)) } else { line };
     Line::styled(text, world.theme.heading).render(area, buf);
+    paint_target(app, area, buf);
+}
+
+/// The target's name in its own colour; production is bold, too.
+fn paint_target(app: &App, area: Rect, buf: &mut Buffer) {
+    let Some(named) = &app.world.target else { return };
+    let label = target_label(app, named);
+    let start: String =
+        (area.left()..area.right()).filter_map(|x| buf.cell((x, area.y)).map(ratatui::buffer::Cell::symbol)).collect();
+    let Some(at) = start.find(&label).map(|byte| width(start.get(..byte).unwrap_or_default())) else { return };
+    let mut style = named.colour.map_or(app.world.theme.accent, |colour| Style::new().fg(colour));
+    if app.guards.production == Some(true) {
+        style = style.add_modifier(Modifier::BOLD);
+    }
+    let place = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+    let room = Rect { x: area.x.saturating_add(place(at)), width: place(width(&label)), height: 1, ..area };
+    buf.set_style(room.intersection(area), style);
+}
+
+/// `@prod`, `@prod PRODUCTION`.
+fn target_label(app: &App, named: &Named) -> String {
+    let word = if app.guards.production == Some(true) { " PRODUCTION" } else { "" };
+    format!("@{}{word}", Safe::new(&named.name).truncate(24))
 }
 
 fn parts(world: &World, wide: bool) -> Vec<String> {

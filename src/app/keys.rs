@@ -204,7 +204,7 @@ impl App {
     fn open_palette(&mut self) {
         let queues = self.world.snapshot.as_ref().map_or(&[] as &[_], |snapshot| &snapshot.queues);
         let queues = queues.iter().map(|queue| &queue.id);
-        let palette = Palette::new(keymap::in_force(&self.scopes()), queues, &[]);
+        let palette = Palette::new(keymap::in_force(&self.scopes()), queues, &self.guards.filters);
         self.overlays.push(Overlay::Palette(Box::new(palette)));
     }
 

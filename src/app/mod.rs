@@ -22,7 +22,7 @@ pub mod world;
 
 use std::time::Duration;
 
-use crate::model::Job;
+use crate::model::{Job, Redaction};
 use crate::msg::Effect;
 use crate::overlays::detail::Detail;
 use crate::panes::jobs::Jobs;
@@ -43,6 +43,12 @@ pub struct Guards {
     pub typed_above: usize,
     /// `database@host` that are not production although not local.
     pub not_production: Vec<String>,
+    /// Whether the settings call the target production; `None`: they say nothing.
+    pub production: Option<bool>,
+    /// Saved filters: name and text.
+    pub filters: Vec<(String, String)>,
+    /// What of payloads is hidden.
+    pub redaction: Redaction,
     /// Shown on a key: how to look into the demo's database.
     pub psql_line: Option<String>,
 }

@@ -3,9 +3,11 @@
 
 use std::time::Duration;
 
+use ratatui::style::Color;
+
 use crate::diagnose;
 use crate::model::{Finding, History, QueueId, ServerClock, ServerFacts, Snapshot, Time};
-use crate::panes::{Ctx, Marks, TimeStyle};
+use crate::panes::{Arrangement, Ctx, Marks, TimeStyle};
 use crate::theme::Theme;
 
 /// The state of the connection that reads.
@@ -64,6 +66,15 @@ pub struct Frozen {
 /// So much of the past is read at the start, by the minute.
 pub const HISTORY_AT_START: Duration = Duration::from_hours(6);
 
+/// The target as the settings call it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// Its name, without `@`.
+    pub name: String,
+    /// The colour of its name.
+    pub colour: Option<Color>,
+}
+
 /// Shared state of the program.
 #[derive(Debug)]
 pub struct World {
@@ -103,6 +114,10 @@ pub struct World {
     pub history_back: Duration,
     /// The mouse points here; else it is the terminal's.
     pub mouse: bool,
+    /// The target as the settings call it.
+    pub target: Option<Named>,
+    /// Which columns tables show.
+    pub arrangement: Arrangement,
     /// Set while the screen is frozen.
     pub frozen: Option<Frozen>,
 }
@@ -130,6 +145,8 @@ impl World {
             theme,
             history_back: HISTORY_AT_START,
             mouse: false,
+            target: None,
+            arrangement: Arrangement::default(),
             frozen: None,
         }
     }
@@ -197,6 +214,7 @@ impl World {
             times: self.times,
             theme: &self.theme,
             filter: &self.filter,
+            arrangement: &self.arrangement,
             focused,
         }
     }

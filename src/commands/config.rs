@@ -2,6 +2,7 @@
 
 use crate::args::ConfigArgs;
 use crate::config::{self, Overrides, Source};
+use crate::keymap::{self, Binding};
 use crate::text::Safe;
 
 use super::{CommandError, tell};
@@ -13,6 +14,10 @@ use super::{CommandError, tell};
 pub fn run(args: &ConfigArgs) -> Result<u8, CommandError> {
     if args.print_default {
         tell::out(config::DEFAULT_FILE)?;
+        return Ok(0);
+    }
+    if args.keys {
+        tell::out(keys())?;
         return Ok(0);
     }
     let overrides = Overrides { file: args.config.clone(), ..Overrides::default() };
@@ -28,4 +33,14 @@ pub fn run(args: &ConfigArgs) -> Result<u8, CommandError> {
     let place = Safe::full(&place);
     tell::out(format_args!("{place}\n`queuetop config --print-default` prints a file with every setting\n"))?;
     Ok(0)
+}
+
+/// Every command with its place and keys, as `[keys]` names them.
+fn keys() -> String {
+    let line = |binding: &Binding| {
+        let keys: Vec<String> = binding.keys.iter().map(|key| key.label()).collect();
+        let name = format!("{}.{}", binding.scope.name(), binding.command.name());
+        format!("{name:<28} {:<18} {}\n", keys.join(" "), binding.help)
+    };
+    keymap::BINDINGS.iter().map(line).collect()
 }

@@ -5,7 +5,7 @@ use crate::db::{Connector, DbError, Purpose, Session};
 use crate::engine::migrate::{self, MigrateError, Options, Report};
 use crate::text::Safe;
 
-use super::dashboard::connector;
+use super::target;
 use super::{CommandError, tell};
 
 /// Runs `queuetop migrate`.
@@ -19,7 +19,7 @@ pub async fn run(args: MigrateArgs) -> Result<u8, CommandError> {
         tell::out(migrate::print(&options, None).map_err(|error| failed(&error))?)?;
         return Ok(0);
     }
-    let connector = connector(args.dsn.as_deref())?;
+    let connector = target::choose(args.dsn.as_deref(), None)?.connector;
     let mut session = connect(&connector).await?;
     refuse_pooled(&connector, &mut session).await?;
     if args.print {

@@ -7,6 +7,7 @@ pub mod log;
 pub mod migrate;
 pub mod reaper;
 pub mod snapshot;
+pub mod target;
 pub mod tell;
 
 use crate::args::{Cli, Command, ScreenArgs};

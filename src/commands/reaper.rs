@@ -12,7 +12,7 @@ use crate::engine::sweep::{Sweep, Swept};
 use crate::model::BackendKind;
 use crate::text::Safe;
 
-use super::dashboard::connector;
+use super::target;
 use super::{CommandError, nothing_there, tell};
 
 /// Runs `queuetop reaper`. Without `--once` it goes on until a signal ends it, over any cut of the connection.
@@ -23,7 +23,8 @@ pub async fn run(args: ReaperArgs) -> Result<u8, CommandError> {
     if !(1..=10_000).contains(&args.batch) {
         return Err(CommandError::Usage(format!("--batch {}: it takes 1 to 10000", args.batch)));
     }
-    let connector = connector(args.target.dsn.as_deref())?;
+    let chosen = target::choose(args.target.dsn.as_deref(), None)?;
+    let connector = chosen.connector;
     let failed = |error: DbError| CommandError::Failed(error.to_string());
     let session = connector.connect(Purpose::Act).await.map_err(failed)?;
     let sweep = Sweep {

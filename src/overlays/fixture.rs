@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::model::{BackendKind, Fence, History, Job, JobRef, JobState, QueueId, Time};
-use crate::panes::{Ctx, Marks, TimeStyle};
+use crate::panes::{Arrangement, Ctx, Marks, TimeStyle};
 use crate::theme::Theme;
 
 pub(super) const NOW: Time = Time::At(1_796_133_731_000_000);
@@ -18,6 +18,9 @@ pub(super) fn ago(seconds: u64) -> Time {
 pub(super) fn ahead(seconds: u64) -> Time {
     NOW.plus(Duration::from_secs(seconds))
 }
+
+/// Every column in its usual place.
+static AS_IT_IS: Arrangement = Arrangement { queues: None, jobs: None };
 
 /// A job; `at` is the end of the lease for what is running, else when it is due.
 pub(super) fn job(number: u32, queue: &str, state: JobState, attempts: i32, at: Time) -> Job {
@@ -58,6 +61,7 @@ pub(super) fn screen(size: (u16, u16), stale: bool, draw: impl FnOnce(Rect, &mut
         times: TimeStyle::Relative,
         theme: &theme,
         filter: "",
+        arrangement: &AS_IT_IS,
         focused: true,
     };
     let area = Rect::new(0, 0, size.0, size.1);

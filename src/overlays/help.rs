@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 use super::frame::{self, Line, wrapped};
 use super::scroll::Scroll;
-use crate::keymap::{self, BINDINGS, Binding, Command, Key, Scope};
+use crate::keymap::{self, Binding, Command, Key, Scope};
 use crate::panes::Ctx;
 use crate::panes::parts::put;
 use crate::text::{self, Side};
@@ -67,7 +67,7 @@ impl Help {
         }
         // What counts in other places, so that the page is complete wherever it is opened.
         rows.clear();
-        rows.extend(BINDINGS);
+        rows.extend(keymap::bindings());
         for scope in ALL.iter().filter(|scope| !self.scopes.contains(scope)) {
             let of_scope: Vec<&Binding> = rows.iter().copied().filter(|b| b.scope == *scope).collect();
             group(&mut lines, name(*scope), &of_scope, columns, theme);
@@ -179,7 +179,7 @@ mod tests {
     fn every_key_and_sign_is_on_the_page() {
         let mut help = Help::new(vec![Scope::Jobs, Scope::List, Scope::Global, Scope::Always]);
         let page = draw(&mut help, (100, 200));
-        for binding in BINDINGS {
+        for binding in keymap::bindings() {
             assert!(page.contains(binding.help), "{}", binding.help);
         }
         assert!(page.find("ON A JOB") < page.find("EVERYWHERE"));

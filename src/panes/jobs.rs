@@ -13,7 +13,7 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::parts::{Cursor, Grid, Move, dim_if_stale, movement, say};
+use super::parts::{Cursor, Grid, Move, arranged, dim_if_stale, movement, say};
 use super::{Ask, Ctx, Pane};
 use crate::fmt;
 use crate::keymap::{Command, Scope};
@@ -21,6 +21,12 @@ use crate::model::{Job, JobFilter, JobRef, Page, PageCursor, PageRequest, Readin
 use crate::text::Safe;
 
 pub(super) use cells::tries;
+
+/// The names of the columns, in their usual order.
+#[must_use]
+pub fn heads() -> Vec<&'static str> {
+    cells::heads()
+}
 
 /// Rows of one page.
 const PAGE: u32 = 200;
@@ -107,12 +113,15 @@ impl Jobs {
         let body = Rect { y: area.y + 1, height: area.height - 1, ..area };
         self.cursor.drawn_in(body);
         let top = self.cursor.scroll(usize::from(body.height), rows.len());
-        let columns = cells::columns(self.filter.queue.is_some(), ctx.times);
+        let order = ctx.arrangement.jobs.as_deref();
+        let columns = arranged(&cells::columns(self.filter.queue.is_some(), ctx.times), order);
         let grid = Grid::new(&columns, area.width);
         grid.head(buf, area, &columns, None, ctx.theme);
         for (line, (index, job)) in (0..body.height).zip(rows.iter().enumerate().skip(top)) {
             let here = at == Some(index);
-            grid.row(buf, body, line, &columns, &cells::row(job, ctx, here));
+            let mut row = cells::row(job, ctx, here);
+            row.cells = arranged(&row.cells, order);
+            grid.row(buf, body, line, &columns, &row);
             if here && ctx.focused {
                 buf.set_style(Rect { y: body.y + line, height: 1, ..body }, ctx.theme.cursor);
             }

@@ -37,6 +37,40 @@ pub enum TimeStyle {
     Local,
 }
 
+/// Which columns tables show, by their places in the tables' own order; `None`: all of them as they are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Arrangement {
+    /// Of the table of queues.
+    pub queues: Option<Vec<usize>>,
+    /// Of the list of jobs.
+    pub jobs: Option<Vec<usize>>,
+}
+
+impl Arrangement {
+    /// From names as the settings have them.
+    ///
+    /// # Errors
+    /// The place and name that is unknown, and the known ones.
+    pub fn new(queues: Option<&[String]>, jobs: Option<&[String]>) -> Result<Self, (&'static str, String)> {
+        let places = |wanted: Option<&[String]>, heads: &[&'static str]| {
+            wanted
+                .map(|names| names.iter().map(|name| place_of(name, heads)).collect::<Result<Vec<_>, _>>())
+                .transpose()
+        };
+        Ok(Self {
+            queues: places(queues, &queues::heads()).map_err(|why| ("columns.queues", why))?,
+            jobs: places(jobs, &jobs::heads()).map_err(|why| ("columns.jobs", why))?,
+        })
+    }
+}
+
+fn place_of(name: &str, heads: &[&'static str]) -> Result<usize, String> {
+    heads.iter().position(|head| *head == name).ok_or_else(|| {
+        let known: Vec<&str> = heads.iter().copied().filter(|head| !head.is_empty()).collect();
+        format!("no column `{name}`; there are {}", known.join(", "))
+    })
+}
+
 /// Marked jobs with their fences as seen when they were marked.
 pub type Marks = BTreeMap<JobRef, Job>;
 
@@ -67,6 +101,8 @@ pub struct Ctx<'a> {
     pub theme: &'a Theme,
     /// Literal text that queues and jobs must contain; empty: no filter.
     pub filter: &'a str,
+    /// Which columns tables show.
+    pub arrangement: &'a Arrangement,
     /// This pane takes the keys.
     pub focused: bool,
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::parts::{Cell, Column, Cursor, Grid, dim_if_stale, movement, say};
+use super::parts::{Cell, Column, Cursor, Grid, arranged, dim_if_stale, movement, place_in, say};
 use super::{Ask, Ctx, Pane};
 use crate::fmt;
 use crate::keymap::{Command, Scope};
@@ -70,16 +70,20 @@ impl Queues {
         let rows: Vec<QueueId> = self.shown(ctx).into_iter().cloned().collect();
         let at = self.cursor.settle(rows.iter());
         let (body, columns) = (Rect { y: area.y + 1, height: area.height - 1, ..area }, columns_for(snapshot));
+        let order = ctx.arrangement.queues.as_deref();
+        let columns = arranged(&columns, order);
         let top = self.cursor.scroll(usize::from(body.height), rows.len());
         self.cursor.drawn_in(body);
         let grid = Grid::new(&columns, area.width);
-        grid.head(buf, area, &columns, cells::sorted_column(self.order), ctx.theme);
+        let sorted = cells::sorted_column(self.order).and_then(|column| place_in(order, column));
+        grid.head(buf, area, &columns, sorted, ctx.theme);
         let several =
             snapshot.queues.iter().any(|q| Some(q.id.backend) != snapshot.queues.first().map(|q| q.id.backend));
-        let trend = grid.width_of(cells::TREND).unwrap_or(0);
+        let trend = place_in(order, cells::TREND).and_then(|at| grid.width_of(at)).unwrap_or(0);
         for (line, (index, id)) in (0..body.height).zip(rows.iter().enumerate().skip(top)) {
             let Some(queue) = snapshot.queue(id) else { continue };
             let mut row = cells::row(queue, ctx, trend, several);
+            row.cells = arranged(&row.cells, order);
             let here = at == Some(index);
             if here {
                 row.signs[0] = Cell::new(theme::CURSOR, ctx.theme.accent);
@@ -90,6 +94,12 @@ impl Queues {
             }
         }
     }
+}
+
+/// The names of the columns, in their usual order.
+#[must_use]
+pub fn heads() -> Vec<&'static str> {
+    COLUMNS.iter().map(|column| column.head).collect()
 }
 
 /// The columns, the first as wide as the longest name where there is room.

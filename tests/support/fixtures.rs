@@ -8,8 +8,11 @@ use queuetop::model::{
     QueueId, QueueStats, Rates, Reading, Signature, Snapshot, Time, Totals, Wave,
 };
 
-use queuetop::panes::{Ctx, Marks, TimeStyle};
+use queuetop::panes::{Arrangement, Ctx, Marks, TimeStyle};
 use queuetop::theme::Theme;
+
+/// Every column in its usual place.
+static AS_IT_IS: Arrangement = Arrangement { queues: None, jobs: None };
 
 /// 2026-12-01 14:02:11 UTC.
 pub(crate) const NOW: Time = Time::At(1_796_133_731_000_000);
@@ -51,6 +54,7 @@ pub(crate) fn context<'a>(fixture: &'a Fixture, marks: &'a Marks, theme: &'a The
         times: TimeStyle::Relative,
         theme,
         filter: "",
+        arrangement: &AS_IT_IS,
         focused: true,
     }
 }

@@ -1,5 +1,6 @@
 //! The dashboard: checks the terminal, the settings and the way to the database, then runs the loop.
 
+mod build;
 pub mod crash;
 mod effects;
 mod outside;
@@ -14,27 +15,26 @@ use crossterm::event::EventStream;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::app::world::World;
-use crate::app::{App, Guards};
+use crate::app::App;
 use crate::args::DashboardArgs;
 use crate::backends;
-use crate::config::{Colour, Settings, Times};
+use crate::config::{self, Settings};
 use crate::db::{
     Class, ConnInfo, Connector, DbError, Env, Limits, Purpose, Secret, Session, SqlLog, Statement, Target,
 };
 use crate::engine::browse::Sessions;
 use crate::engine::migrate::{self, MigrateError};
 use crate::engine::{Installed, Live, Pace, Poll, Push, Wake};
+use crate::keymap;
 use crate::model::BackendKind;
 use crate::msg::Msg;
-use crate::panes::TimeStyle;
 use crate::run::{self, Ended, Sources};
 use crate::text::Safe;
-use crate::theme::Theme;
 
 use self::crash::Crash;
 use self::effects::Effects;
 use self::terminal::Screen;
+use super::target::{self, Chosen};
 use super::{CommandError, nothing_there, tell};
 
 /// A database that says no within this time is reported without touching the terminal; after it the screen comes up.
@@ -54,6 +54,10 @@ pub struct Plan {
     pub schema: Option<String>,
     /// Looks, rhythm and guards.
     pub settings: Settings,
+    /// The name it was chosen by, without `@`.
+    pub name: Option<String>,
+    /// What the settings say of this database.
+    pub target: config::Target,
     /// How to look into the demo's database.
     pub psql_line: Option<String>,
 }
@@ -64,10 +68,19 @@ pub struct Plan {
 /// Wrong usage, a database that cannot be used, a terminal that cannot be drawn on, or a defect.
 pub async fn run(args: DashboardArgs, crash: &Crash) -> Result<u8, CommandError> {
     terminal::usable().map_err(CommandError::Usage)?;
-    let settings = super::load_settings(&args.screen)?;
+    let mut settings = super::load_settings(&args.screen)?;
     super::log::start(args.screen.log.as_deref())?;
-    let connector = connector(args.target.dsn.as_deref())?;
-    let plan = Plan { connector, schema: args.target.schema, settings, psql_line: None };
+    let Chosen { connector, name, target } = target::choose(args.target.dsn.as_deref(), args.screen.config.as_deref())?;
+    // The command line wins over the target, the target over the rest of the file.
+    if let Some(interval) = target.interval.filter(|_| args.screen.interval.is_none()) {
+        settings.poll.interval = interval;
+    }
+    if let Some(load) = target.load.filter(|_| args.screen.load.is_none()) {
+        settings.poll.load = load;
+    }
+    settings.safety.read_only |= target.read_only;
+    let schema = args.target.schema.or_else(|| target.schema.clone());
+    let plan = Plan { connector, schema, settings, name, target, psql_line: None };
     show(plan, crash).await
 }
 
@@ -76,14 +89,27 @@ pub async fn run(args: DashboardArgs, crash: &Crash) -> Result<u8, CommandError>
 /// # Errors
 /// As wrong usage, naming the setting and its place.
 pub fn connector(dsn: Option<&str>) -> Result<Arc<Connector>, CommandError> {
-    let info = ConnInfo::resolve(dsn, &Env::of_process()).map_err(|error| CommandError::Usage(error.to_string()))?;
-    for warning in &info.warnings {
-        tell::note(Safe::full(warning));
-    }
+    let info = resolve(dsn)?;
     if info.password_on_command_line() {
         tell::note("the password on the command line can be seen by everybody on this machine; use ~/.pgpass");
     }
     Ok(Arc::new(Connector::new(info, SqlLog::default())))
+}
+
+/// The same for a connection string that nobody can see on a command line.
+///
+/// # Errors
+/// As [`connector`].
+pub fn quiet_connector(dsn: Option<&str>) -> Result<Arc<Connector>, CommandError> {
+    Ok(Arc::new(Connector::new(resolve(dsn)?, SqlLog::default())))
+}
+
+fn resolve(dsn: Option<&str>) -> Result<ConnInfo, CommandError> {
+    let info = ConnInfo::resolve(dsn, &Env::of_process()).map_err(|error| CommandError::Usage(error.to_string()))?;
+    for warning in &info.warnings {
+        tell::note(Safe::full(warning));
+    }
+    Ok(info)
 }
 
 /// Shows the dashboard until the operator leaves; answers with the exit status.
@@ -103,7 +129,11 @@ pub async fn show(plan: Plan, crash: &Crash) -> Result<u8, CommandError> {
         checked.map_err(|refusal| CommandError::Failed(refusal.to_string()))?;
         first = tokio::spawn(async { Ok(()) });
     }
-    let mut app = app(&plan);
+    let mut app = build::app(&plan)?;
+    if !plan.settings.keys.is_empty() {
+        let table = config::key_table(&plan.settings.keys).map_err(|error| CommandError::Usage(error.to_string()))?;
+        keymap::install(table);
+    }
     let ended = with_screen(&plan, detect, first, &mut app, crash).await;
     let reports = crash.take();
     for report in &reports {
@@ -186,23 +216,6 @@ async fn ask_and_retry(plan: &Plan) -> Result<(), Refusal> {
     look(&session, &plan.connector, plan.schema.as_deref()).await
 }
 
-fn app(plan: &Plan) -> App {
-    let screen = &plan.settings.screen;
-    let theme = Theme::choose(screen.colour == Colour::None, screen.ascii);
-    let times = match screen.times {
-        Times::Relative => TimeStyle::Relative,
-        Times::Utc => TimeStyle::Utc,
-        Times::Local => TimeStyle::Local,
-    };
-    let guards = Guards {
-        read_only: plan.settings.safety.read_only,
-        typed_above: plan.settings.safety.typed_above,
-        not_production: plan.settings.safety.not_production.clone(),
-        psql_line: plan.psql_line.clone(),
-    };
-    App::new(World::new(theme, times, screen.range, plan.settings.poll.interval), guards)
-}
-
 async fn with_screen(
     plan: &Plan,
     detect: Arc<Installed>,
@@ -214,7 +227,10 @@ async fn with_screen(
     let (messages, received) = mpsc::channel(IN_FLIGHT);
     let mut tasks = JoinSet::new();
     let outside = outside::stream().map_err(terminal_error)?;
-    let screen = Screen::enter(crash.screen.clone()).map_err(terminal_error)?;
+    let mut screen = Screen::enter(crash.screen.clone()).map_err(terminal_error)?;
+    if plan.settings.screen.mouse {
+        screen.mouse(true);
+    }
     let mut effects = engine(plan, detect, first, messages, screen, &mut tasks);
     let sources = Sources { input: EventStream::new(), outside, messages: received, tasks };
     let mut canvas = terminal::canvas().map_err(terminal_error)?;

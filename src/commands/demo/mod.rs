@@ -22,6 +22,7 @@ use super::dashboard::{self, Plan, crash::Crash, terminal};
 use super::snapshot::{take, to_json};
 use super::{CommandError, load_settings, log, tell};
 use crate::args::DemoArgs;
+use crate::config;
 
 pub use start::{Demo, DemoError, DemoOptions};
 
@@ -53,6 +54,8 @@ pub async fn run(args: DemoArgs, crash: &Crash) -> Result<u8, CommandError> {
             connector,
             schema: None,
             settings,
+            name: None,
+            target: config::Target::default(),
             psql_line: Some(demo.psql_line()),
         });
         match plan {

@@ -6,7 +6,7 @@ mod take;
 
 use crate::args::{SnapshotArgs, SnapshotFormat};
 
-use super::dashboard::connector;
+use super::target;
 use super::{CommandError, tell};
 
 pub use json::to_json;
@@ -17,7 +17,8 @@ pub use take::{Taken, take};
 /// # Errors
 /// Wrong usage; a database that cannot be reached or has no queue.
 pub async fn run(args: SnapshotArgs) -> Result<u8, CommandError> {
-    let connector = connector(args.target.dsn.as_deref())?;
+    let chosen = target::choose(args.target.dsn.as_deref(), None)?;
+    let connector = chosen.connector;
     let taken = take(&connector, args.target.schema.as_deref()).await?;
     let text = match args.format {
         SnapshotFormat::Json => to_json(&taken)?,

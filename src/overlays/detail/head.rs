@@ -3,7 +3,7 @@
 use super::super::frame::{Line, tagged, wrapped};
 use super::super::outlook::{outlook, state_at};
 use crate::fmt::{self, whole_seconds};
-use crate::keymap::{BINDINGS, Command, Scope};
+use crate::keymap::{self, Command, Scope};
 use crate::model::{Ability, Action, Attempt, Job, JobDetail, JobState};
 use crate::panes::{Ctx, TimeStyle};
 use crate::text::{Safe, Side, fit};
@@ -80,7 +80,7 @@ pub(super) fn actions(job: &Job, columns: usize, ctx: &Ctx<'_>) -> Vec<Line> {
         let needless = command == Command::ForceRequeue && state_at(job, ctx.now) != JobState::Running;
         let words = if needless { "no live lease to break: as without force" } else { &outlook.short };
         let style = if outlook.allowed && !needless { theme.text } else { theme.quiet };
-        let key = BINDINGS.iter().find(|b| b.scope == Scope::Detail && b.command == command);
+        let key = keymap::bindings().iter().find(|b| b.scope == Scope::Detail && b.command == command);
         let key = key.and_then(|b| b.keys.first()).map(|key| key.label()).unwrap_or_default();
         let verb = fit(action.verb(), 15, Side::Left);
         lines.extend(tagged((&key, 3), &format!("{verb}{words}"), columns, style));

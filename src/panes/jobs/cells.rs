@@ -22,6 +22,11 @@ const COLUMNS: [Column; 9] = [
 /// Columns of a date with its zone: `2026-12-01 14:02:11 +02:00`.
 const STAMP: u16 = 26;
 
+/// Their names.
+pub(super) fn heads() -> Vec<&'static str> {
+    COLUMNS.iter().map(|column| column.head).collect()
+}
+
 /// The columns, without the queue's name where all rows are of one queue, and with room for dates where times are absolute.
 pub(super) fn columns(one_queue: bool, times: TimeStyle) -> [Column; 9] {
     let mut columns = COLUMNS;

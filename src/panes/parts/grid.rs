@@ -69,6 +69,19 @@ pub(crate) struct Row {
     pub(crate) cells: Vec<Cell>,
 }
 
+/// Columns, or cells, as they were chosen; those that were not chosen are left out.
+pub(crate) fn arranged<T: Clone>(all: &[T], order: Option<&[usize]>) -> Vec<T> {
+    match order {
+        None => all.to_vec(),
+        Some(order) => order.iter().filter_map(|at| all.get(*at).cloned()).collect(),
+    }
+}
+
+/// Where a column of the table's own order stands among the chosen ones.
+pub(crate) fn place_in(order: Option<&[usize]>, column: usize) -> Option<usize> {
+    order.map_or(Some(column), |order| order.iter().position(|at| *at == column))
+}
+
 /// Which columns are shown, where, and how wide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Grid {

@@ -14,7 +14,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 pub(crate) use cursor::{Cursor, Move};
-pub(crate) use grid::{Cell, Column, Grid, Row};
+pub(crate) use grid::{Cell, Column, Grid, Row, arranged, place_in};
 pub(crate) use plot::{Line, Plot};
 pub(crate) use rates::{Pick, RateLines};
 pub(crate) use spark::spark;

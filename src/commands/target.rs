@@ -1,0 +1,35 @@
+//! Which database: a connection string, or `@NAME` for a target of the settings file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::{self, Overrides, Target};
+use crate::db::Connector;
+
+use super::{CommandError, dashboard};
+
+/// A database that was chosen.
+pub struct Chosen {
+    /// The way there.
+    pub connector: Arc<Connector>,
+    /// The target's name, without `@`; `None`: a connection string.
+    pub name: Option<String>,
+    /// What the settings say of it; nothing for a connection string.
+    pub target: Target,
+}
+
+/// Takes a connection string, or looks a target up in the settings file (`file`, else the usual one).
+///
+/// # Errors
+/// As wrong usage: the settings, the target or the connection string, with its place.
+pub fn choose(dsn: Option<&str>, file: Option<&Path>) -> Result<Chosen, CommandError> {
+    let Some(name) = dsn.and_then(|dsn| dsn.strip_prefix('@')) else {
+        return Ok(Chosen { connector: dashboard::connector(dsn)?, name: None, target: Target::default() });
+    };
+    let usage = |error: config::ConfigError| CommandError::Usage(error.to_string());
+    let overrides = Overrides { file: file.map(Path::to_owned), ..Overrides::default() };
+    let (settings, _) = config::load(&overrides, &|name| std::env::var(name).ok()).map_err(usage)?;
+    let target = config::find_target(&settings.targets, name).map_err(usage)?.clone();
+    let connector = dashboard::quiet_connector(Some(target.dsn.as_str()).filter(|dsn| !dsn.is_empty()))?;
+    Ok(Chosen { connector, name: Some(name.to_owned()), target })
+}
