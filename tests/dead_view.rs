@@ -6,7 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use queuetop::app::world::World;
 use queuetop::app::{App, Guards, View};
 use queuetop::keymap::Command;
-use queuetop::model::{Group, Groups, JobState, Panel, PanelKind, Reading, StateFilter, Time};
+use queuetop::model::{Group, Groups, JobState, Panel, PanelKind, Reading, StateSet, Time};
 use queuetop::msg::{Effect, Msg};
 use queuetop::panes::{Ask, Ctx, Marks, Pane, TimeStyle, dead::DeadLetters};
 use queuetop::text;
@@ -290,8 +290,8 @@ fn the_keys_open_it_move_in_it_and_lead_to_the_jobs() {
     }
     let opened = press(&mut app, KeyCode::Enter);
     let [Effect::ReadPage(page)] = opened.as_slice() else { panic!("{opened:?}") };
-    assert_eq!((page.filter.queue.clone(), page.filter.state), (None, StateFilter::Only(JobState::Dead)));
-    assert_eq!(page.filter.text.as_deref(), Some("duplicate key value violates unique constraint"));
+    assert_eq!((page.filter.one_queue(), page.filter.states()), (None, StateSet::DEAD));
+    assert_eq!(page.filter.text(), Some("duplicate key value violates unique constraint"));
     assert_eq!(app.view(), View::Jobs);
     // Back, and to one that nobody died of, in one queue.
     press(&mut app, KeyCode::Esc);

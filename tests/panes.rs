@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use queuetop::keymap::Command;
-use queuetop::model::{JobFilter, JobState, Page, PageCursor, PageRequest, Reading, StateFilter};
+use queuetop::model::{Filter, JobState, Page, PageCursor, PageRequest, Reading};
 use queuetop::panes::{Ask, Ctx, Marks, Pane, failures::FailuresPane, jobs::Jobs, leases::Leases, queues::Queues};
 use queuetop::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -148,7 +148,7 @@ fn pages_follow_each_other_and_late_answers_change_nothing() {
     let (marks, theme, fixture) = (Marks::new(), Theme::mono(), fixtures::empty());
     let ctx = context(&fixture, &marks, &theme);
     let mut jobs = Jobs::default();
-    let first = jobs.open(JobFilter { state: StateFilter::Live, ..JobFilter::default() });
+    let first = jobs.open(Filter::default());
     page(&mut jobs, 0..200, &first, true);
     drawn(&mut jobs, &ctx);
     assert_eq!(jobs.refresh(&ctx), Some(first.clone()));
@@ -173,7 +173,7 @@ fn a_page_that_vanished_steps_back_to_a_real_one() {
     let (marks, theme, fixture) = (Marks::new(), Theme::mono(), fixtures::empty());
     let ctx = context(&fixture, &marks, &theme);
     let mut jobs = Jobs::default();
-    let first = jobs.open(JobFilter::default());
+    let first = jobs.open(Filter::default());
     page(&mut jobs, 0..5, &first, true);
     jobs.on_command(Command::Bottom, &ctx);
     let Some(Ask::Read(second)) = jobs.on_command(Command::Down, &ctx) else { panic!("no next page") };
@@ -188,7 +188,7 @@ fn rows_in_view_stay_while_others_come_in_above() {
     let (marks, theme, fixture) = (Marks::new(), Theme::mono(), fixtures::empty());
     let ctx = context(&fixture, &marks, &theme);
     let mut jobs = Jobs::default();
-    let request = jobs.open(JobFilter::default());
+    let request = jobs.open(Filter::default());
     page(&mut jobs, 100..200, &request, false);
     drawn(&mut jobs, &ctx);
     for _ in 0..50 {
@@ -208,7 +208,7 @@ fn a_failed_reading_keeps_the_rows_and_says_so() {
     let (marks, theme, fixture) = (Marks::new(), Theme::mono(), fixtures::empty());
     let ctx = context(&fixture, &marks, &theme);
     let mut jobs = Jobs::default();
-    let request = jobs.open(JobFilter::default());
+    let request = jobs.open(Filter::default());
     jobs.on_page_failed(&request, "statement timeout\nmore");
     assert!(lines(&drawn(&mut jobs, &ctx))[0].contains("jobs could not be read: statement timeout…"));
     page(&mut jobs, 0..3, &request, false);
@@ -246,11 +246,7 @@ fn a_signature_opens_its_jobs() {
     let ctx = context(&fixture, &marks, &theme);
     failures.on_snapshot(&ctx);
     failures.on_command(Command::Down, &ctx);
-    let filter = JobFilter {
-        queue: Some(queue_id("webhooks")),
-        state: StateFilter::Live,
-        text: Some("HTTP 422 from hooks.".to_owned()),
-    };
+    let filter = Filter::of_queue(&queue_id("webhooks")).with_text("HTTP 422 from hooks.");
     assert_eq!(failures.on_command(Command::Inspect, &ctx), Some(Ask::ShowJobs(filter)));
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crossterm::event::{KeyEvent, KeyEventKind};
 
 use crate::keymap::{self, Command, Key, Scope};
-use crate::model::{Job, JobFilter};
+use crate::model::{Filter, Job};
 use crate::msg::Effect;
 use crate::overlays::palette::{Palette, Target};
 use crate::panes::{Ask, Pane, TimeStyle};
@@ -185,7 +185,7 @@ impl App {
         self.world.filter.clone_from(&text);
         match self.view {
             View::Jobs => {
-                let filter = JobFilter { text: (!text.is_empty()).then_some(text), ..self.jobs.filter().clone() };
+                let filter = self.jobs.filter().clone().with_text(&text);
                 return self.show_jobs(filter);
             }
             View::Overview => {
@@ -214,15 +214,15 @@ impl App {
             Target::Command(Command::QuitNow) => vec![Effect::Quit],
             Target::Command(Command::Suspend) => vec![Effect::Suspend],
             Target::Command(command) => self.command(command),
-            Target::Queue(queue) => self.show_jobs(JobFilter { queue: Some(queue), ..JobFilter::default() }),
+            Target::Queue(queue) => self.show_jobs(Filter::of_queue(&queue)),
             Target::Filter(text) => self.set_filter(text),
         }
     }
 
-    fn show_jobs(&mut self, filter: JobFilter) -> Effects {
+    fn show_jobs(&mut self, filter: Filter) -> Effects {
         self.view = View::Jobs;
         self.zoomed = false;
-        self.world.filter = filter.text.clone().unwrap_or_default();
+        self.world.filter = filter.text().unwrap_or_default().to_owned();
         vec![Effect::ReadPage(self.jobs.open(filter))]
     }
 

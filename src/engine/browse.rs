@@ -45,8 +45,7 @@ impl Sessions {
 /// When there is no session, no such backend, or the database cannot answer.
 pub async fn page(sessions: &Sessions, request: &PageRequest) -> Result<Page, BrowseError> {
     let live = sessions.current()?;
-    let kind = request.filter.queue.as_ref().map_or(BackendKind::Jobs, |queue| queue.backend);
-    Ok(backend(&live, kind)?.page(&live.session, request).await?)
+    Ok(backend(&live, request.filter.backend())?.page(&live.session, request).await?)
 }
 
 /// Reads what a full view shows.

@@ -1,45 +1,22 @@
 //! Asking for a page of jobs, and the page. Paged by key, never by offset.
 
-use super::{Job, JobState, QueueId, Reading, Time};
+use super::{Filter, Job, Reading, Sort, Time};
 
-/// Which states a list shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum StateFilter {
-    /// Live jobs of every state (queued and running).
-    #[default]
-    Live,
-    /// One state.
-    Only(JobState),
-}
-
-/// What a list shows.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct JobFilter {
-    /// One queue, or all.
-    pub queue: Option<QueueId>,
-    /// Which states.
-    pub state: StateFilter,
-    /// Literal text looked for in id and error.
-    pub text: Option<String>,
-}
-
-/// The order of a list. Each is served by an index or works on the loaded page only and says so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sort {
-    /// As a claim would take them: priority, `run_at`, `created_at` (leases: soonest end first; dead: latest first).
-    #[default]
-    Natural,
-}
+/// Where no index serves a filter or a sort, so many rows are looked at for one page.
+pub const WINDOW_ROWS: i64 = 10_000;
+/// Or rows for so many seconds.
+pub const WINDOW_SECONDS: i64 = 2;
 
 /// Where a page begins: the opaque key of the row before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageCursor(pub serde_json::Value);
 
-/// A request for one page.
+/// A request for one page. A list pages back by keeping the cursors it went forward with: each is the key of a row as it was,
+/// so it stays right when rows come and go, and the page in front of it is asked for as it was asked for before.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageRequest {
     /// Which jobs.
-    pub filter: JobFilter,
+    pub filter: Filter,
     /// In which order.
     pub sort: Sort,
     /// After this row; `None`: from the top.
@@ -53,12 +30,12 @@ pub struct PageRequest {
 pub struct Page {
     /// What was asked.
     pub request: PageRequest,
-    /// The rows, in order; `Denied` when the role may not read them.
+    /// The rows, in order; `Denied` when the role may not read them. It can be empty while `next` goes on.
     pub jobs: Reading<Vec<Job>>,
     /// Where the next page begins; `None`: this is the last one.
     pub next: Option<PageCursor>,
     /// When it was read, by the server's clock.
     pub taken_at: Time,
-    /// A limit that was met, in words ("looked at the first 10,000 rows").
+    /// A limit that was met, in words ("looked at 10,000 rows; the next page goes on behind them").
     pub note: Option<String>,
 }

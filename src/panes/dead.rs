@@ -21,7 +21,7 @@ use super::parts::{Cell, Cursor, Grid, dim_if_stale, inset, movement, put, say};
 use super::{Ask, Ctx, Pane};
 use crate::fmt::{self, Figure};
 use crate::keymap::{Command, Scope};
-use crate::model::{Groups, JobFilter, JobState, Panel, PanelKind, QueueId, Reading, StateFilter};
+use crate::model::{Filter, Groups, JobState, Panel, PanelKind, QueueId, Reading};
 use crate::text::{self, Safe};
 use crate::theme;
 use lines::{Line, Order};
@@ -140,14 +140,14 @@ fn limits(read: &Groups, ctx: &Ctx<'_>) -> Vec<String> {
 }
 
 /// The jobs behind a row: the dead ones where there are any, else those that live.
-fn jobs_behind(line: &Line, queue: Option<&QueueId>) -> JobFilter {
+fn jobs_behind(line: &Line, queue: Option<&QueueId>) -> Filter {
     let dead = line.dead.get().is_some_and(|n| n > 0);
-    let state = if dead { StateFilter::Only(JobState::Dead) } else { StateFilter::Live };
     // What is folded away and what quotes became is not in the errors themselves; the longest rest is.
     let parts =
         line.signature.split(['<', '"', '{', '}']).map(|part| part.rsplit_once('>').map_or(part, |(_, rest)| rest));
     let text = parts.map(str::trim).max_by_key(|part| part.len()).filter(|part| !part.is_empty());
-    JobFilter { queue: queue.cloned(), state, text: text.map(str::to_owned) }
+    let filter = queue.map_or_else(Filter::default, Filter::of_queue).with_text(text.unwrap_or_default());
+    if dead { filter.with_state(JobState::Dead) } else { filter }
 }
 
 impl Pane for DeadLetters {
@@ -247,8 +247,9 @@ impl Pane for DeadLetters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::StateSet;
 
-    fn behind(signature: &str, dead: Reading<u64>) -> JobFilter {
+    fn behind(signature: &str, dead: Reading<u64>) -> Filter {
         jobs_behind(&Line { signature: signature.to_owned(), dead, ..Line::default() }, None)
     }
 
@@ -264,19 +265,19 @@ mod tests {
             ("<n>", None),
             ("", None),
         ] {
-            assert_eq!(behind(signature, Reading::Exact(0)).text.as_deref(), want, "{signature}");
+            assert_eq!(behind(signature, Reading::Exact(0)).text(), want, "{signature}");
         }
     }
 
     #[test]
     fn dead_ones_are_shown_where_there_are_any() {
         for (dead, want) in [
-            (Reading::Exact(1), StateFilter::Only(JobState::Dead)),
-            (Reading::AtLeast(4), StateFilter::Only(JobState::Dead)),
-            (Reading::Exact(0), StateFilter::Live),
-            (Reading::Denied, StateFilter::Live),
+            (Reading::Exact(1), StateSet::DEAD),
+            (Reading::AtLeast(4), StateSet::DEAD),
+            (Reading::Exact(0), StateSet::LIVE),
+            (Reading::Denied, StateSet::LIVE),
         ] {
-            assert_eq!(behind("x", dead).state, want);
+            assert_eq!(behind("x", dead).states(), want);
         }
     }
 }

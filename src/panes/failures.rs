@@ -15,7 +15,7 @@ use super::parts::{Cell, Column, Cursor, Grid, RateLines, Row, dim_if_stale, ins
 use super::{Ask, Ctx, Pane};
 use crate::fmt::{self, Figure, whole_seconds};
 use crate::keymap::{Command, Scope};
-use crate::model::{JobFilter, JobState, QueueId, Rates, Reading, Signature, StateFilter};
+use crate::model::{Filter, JobState, QueueId, Rates, Reading, Signature};
 use crate::text::Safe;
 use crate::theme;
 
@@ -102,11 +102,10 @@ fn literal(signature: &Signature) -> &str {
 }
 
 /// The jobs behind a signature: dead ones where all of them died, else those that live.
-fn jobs_behind(signature: &Signature) -> JobFilter {
+fn jobs_behind(signature: &Signature) -> Filter {
     let all_died = signature.dead.get().is_some_and(|dead| Some(dead) >= signature.count.get());
-    let state = if all_died { StateFilter::Only(JobState::Dead) } else { StateFilter::Live };
-    let text = Some(literal(signature).to_owned()).filter(|text| !text.is_empty());
-    JobFilter { queue: Some(signature.queue.clone()), state, text }
+    let filter = Filter::of_queue(&signature.queue).with_text(literal(signature));
+    if all_died { filter.with_state(JobState::Dead) } else { filter }
 }
 
 impl FailuresPane {
@@ -218,7 +217,7 @@ impl Pane for FailuresPane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::BackendKind;
+    use crate::model::{BackendKind, StateSet};
 
     fn signature(text: &str, count: u64, dead: u64) -> Signature {
         Signature {
@@ -240,9 +239,9 @@ mod tests {
             ("#", None),
             ("", None),
         ] {
-            assert_eq!(jobs_behind(&signature(text, 5, 0)).text.as_deref(), want);
+            assert_eq!(jobs_behind(&signature(text, 5, 0)).text(), want);
         }
-        assert_eq!(jobs_behind(&signature("x", 5, 4)).state, StateFilter::Live);
-        assert_eq!(jobs_behind(&signature("x", 5, 5)).state, StateFilter::Only(JobState::Dead));
+        assert_eq!(jobs_behind(&signature("x", 5, 4)).states(), StateSet::LIVE);
+        assert_eq!(jobs_behind(&signature("x", 5, 5)).states(), StateSet::DEAD);
     }
 }

@@ -17,7 +17,7 @@ use super::parts::{Cursor, Grid, Move, arranged, dim_if_stale, movement, say};
 use super::{Ask, Ctx, Pane};
 use crate::fmt;
 use crate::keymap::{Command, Scope};
-use crate::model::{Job, JobFilter, JobRef, Page, PageCursor, PageRequest, Reading, Sort, StateFilter, Time};
+use crate::model::{Filter, Job, JobRef, Page, PageCursor, PageRequest, Reading, Sort, Time};
 use crate::text::Safe;
 
 pub(super) use cells::tries;
@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A list of jobs.
 #[derive(Debug, Default)]
 pub struct Jobs {
-    filter: JobFilter,
+    filter: Filter,
     /// Where each page before this one began, and this one: the way back.
     starts: Vec<Option<PageCursor>>,
     page: Option<Page>,
@@ -51,7 +51,7 @@ pub struct Jobs {
 
 impl Jobs {
     /// A new list from the top: answers with the page to read.
-    pub fn open(&mut self, filter: JobFilter) -> PageRequest {
+    pub fn open(&mut self, filter: Filter) -> PageRequest {
         *self = Self { filter, arrive: Some(Move::First), ..Self::default() };
         self.request()
     }
@@ -71,7 +71,7 @@ impl Jobs {
 
     /// What the list shows.
     #[must_use]
-    pub fn filter(&self) -> &JobFilter {
+    pub fn filter(&self) -> &Filter {
         &self.filter
     }
 
@@ -114,7 +114,7 @@ impl Jobs {
         self.cursor.drawn_in(body);
         let top = self.cursor.scroll(usize::from(body.height), rows.len());
         let order = ctx.arrangement.jobs.as_deref();
-        let columns = arranged(&cells::columns(self.filter.queue.is_some(), ctx.times), order);
+        let columns = arranged(&cells::columns(self.filter.one_queue().is_some(), ctx.times), order);
         let grid = Grid::new(&columns, area.width);
         grid.head(buf, area, &columns, None, ctx.theme);
         for (line, (index, job)) in (0..body.height).zip(rows.iter().enumerate().skip(top)) {
@@ -129,25 +129,22 @@ impl Jobs {
     }
 
     fn empty_words(&self) -> String {
-        match (&self.filter.text, &self.page) {
+        match (self.filter.more(), &self.page) {
             _ if self.trouble.is_some() => {
                 format!("jobs could not be read: {}", Safe::first_line(self.trouble.as_deref().unwrap_or_default()))
             }
             (_, None) => "reading jobs".to_owned(),
             (_, Some(page)) if matches!(page.jobs, Reading::Denied) => "jobs: denied for this role".to_owned(),
             (_, Some(page)) if page.jobs.value().is_none() => "jobs: not known".to_owned(),
-            (Some(text), _) => format!("no {} contains \"{}\"", self.kind(), Safe::new(text)),
+            (Some(terms), _) => format!("no {} with {}", self.kind(), Safe::new(&terms)),
             (None, _) => format!("no {}", self.kind()),
         }
     }
 
     /// `live jobs of emails`, `dead jobs`.
     fn kind(&self) -> String {
-        let state = match self.filter.state {
-            StateFilter::Live => "live",
-            StateFilter::Only(state) => state.as_str(),
-        };
-        let queue = self.filter.queue.as_ref().map(|id| format!(" of {}", Safe::new(&id.name).truncate(24)));
+        let state = self.filter.states().words();
+        let queue = self.filter.one_queue().map(|id| format!(" of {}", Safe::new(&id.name).truncate(24)));
         format!("{state} jobs{}", queue.unwrap_or_default())
     }
 }
@@ -168,8 +165,8 @@ impl Pane for Jobs {
     }
 
     fn title(&self, ctx: &Ctx<'_>) -> String {
-        let text = self.filter.text.as_ref().map(|text| format!(" with \"{}\"", Safe::new(text).truncate(24)));
-        let mut parts = vec![format!("JOBS  {}{}", self.kind(), text.unwrap_or_default())];
+        let more = self.filter.more().map(|terms| format!(" with {}", Safe::new(&terms).truncate(24)));
+        let mut parts = vec![format!("JOBS  {}{}", self.kind(), more.unwrap_or_default())];
         if let Some(page) = &self.page {
             let rows = fmt::count(self.rows().len() as u64);
             let more = if page.next.is_some() { "+" } else { "" };

@@ -21,7 +21,7 @@ use ratatui::layout::{Position, Rect};
 
 use crate::keymap::{Command, Scope};
 use crate::model::{
-    Finding, History, Job, JobFilter, JobRef, Page, PageRequest, Panel, PanelKind, QueueId, ServerFacts, Snapshot, Time,
+    Filter, Finding, History, Job, JobRef, Page, PageRequest, Panel, PanelKind, QueueId, ServerFacts, Snapshot, Time,
 };
 use crate::theme::Theme;
 
@@ -115,7 +115,7 @@ pub enum Ask {
     /// Open one job.
     Inspect(JobRef),
     /// Show the jobs behind a number.
-    ShowJobs(JobFilter),
+    ShowJobs(Filter),
     /// Read a page.
     Read(PageRequest),
     /// Mark these jobs.

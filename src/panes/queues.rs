@@ -18,7 +18,7 @@ use super::parts::{Cell, Column, Cursor, Grid, arranged, dim_if_stale, movement,
 use super::{Ask, Ctx, Pane};
 use crate::fmt;
 use crate::keymap::{Command, Scope};
-use crate::model::{JobFilter, QueueId, QueueStats, Snapshot, StateFilter, Time};
+use crate::model::{Filter, QueueId, QueueStats, Snapshot, Time};
 use crate::text::Safe;
 use crate::theme;
 use cells::COLUMNS;
@@ -142,10 +142,7 @@ impl Pane for Queues {
                 self.sort(ctx.snapshot?, ctx);
                 None
             }
-            Command::Inspect => {
-                let queue = Some(self.current(ctx)?.clone());
-                Some(Ask::ShowJobs(JobFilter { queue, state: StateFilter::Live, text: None }))
-            }
+            Command::Inspect => Some(Ask::ShowJobs(Filter::of_queue(self.current(ctx)?))),
             _ => None,
         }
     }

@@ -16,7 +16,8 @@ use super::parts::{Cursor, Grid, dim_if_stale, movement, put, say};
 use super::{Ask, Ctx, Pane};
 use crate::fmt;
 use crate::keymap::{Command, Scope};
-use crate::model::{Job, JobFilter, Panel, PanelKind, Reading, StateFilter, Time, WorkerStats, Workers};
+use crate::model::filter::TextField;
+use crate::model::{Filter, Job, Panel, PanelKind, Reading, Time, WorkerStats, Workers};
 use crate::text::Safe;
 
 /// From this height on the leases of the worker under the cursor have a place below the table.
@@ -155,8 +156,8 @@ impl WorkersPane {
 }
 
 /// The jobs that a worker holds.
-fn jobs_of(worker: &str) -> JobFilter {
-    JobFilter { queue: None, state: StateFilter::Live, text: Some(worker.to_owned()) }
+fn jobs_of(worker: &str) -> Filter {
+    Filter::default().and(TextField::Worker, worker)
 }
 
 impl Pane for WorkersPane {

@@ -47,7 +47,7 @@ fn the_palette_does_what_is_chosen() {
     rig.keys("z:webhooks");
     let effects = rig.press(KeyCode::Enter);
     let [Effect::ReadPage(request)] = effects.as_slice() else { panic!("{effects:?}") };
-    assert_eq!(request.filter.queue, Some(fixtures::queue_id("webhooks")));
+    assert_eq!(request.filter.one_queue(), Some(fixtures::queue_id("webhooks")));
     rig.keys(":");
     rig.press(KeyCode::Esc);
     assert!(rig.app.overlay().is_none());

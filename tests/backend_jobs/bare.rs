@@ -1,6 +1,6 @@
 //! Without our migrations: the seed's tables alone. Numbers stop at a limit and say so; nothing unknown is a zero.
 
-use queuetop::model::{JobFilter, JobState, PageRequest, Reading, StateFilter};
+use queuetop::model::{Filter, JobState, PageRequest, Reading};
 
 use super::{backend, page, queue, rows, run, session};
 use crate::support::pg::{Database, bare_database};
@@ -102,7 +102,7 @@ async fn lists_work_by_the_indexes_that_are_there() {
     let session = session(&database.dsn()).await;
     let jobs = backend(&session).await;
     let only = |state| {
-        let filter = JobFilter { state: StateFilter::Only(state), ..JobFilter::default() };
+        let filter = Filter::default().with_state(state);
         PageRequest { filter, limit: 2, ..PageRequest::default() }
     };
     assert_eq!(rows(&page(&session, &*jobs, &only(JobState::Exhausted)).await).len(), 1);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use queuetop::model::{BackendKind, JobFilter, JobState, PageRequest, PanelKind, QueueId, StateFilter};
+use queuetop::model::{BackendKind, Filter, JobState, PageRequest, PanelKind, QueueId};
 
 use super::{backend, logged_session, page, run};
 use crate::support::pg::{Database, bare_database, database};
@@ -57,7 +57,7 @@ async fn ask_everything(database: &Database) -> Vec<String> {
     let queue = QueueId { backend: BackendKind::Jobs, name: "q3".into() };
     for queue in [None, Some(queue)] {
         for state in [JobState::Ready, JobState::Scheduled, JobState::Running, JobState::Expired, JobState::Dead] {
-            let filter = JobFilter { queue: queue.clone(), state: StateFilter::Only(state), text: None };
+            let filter = queue.as_ref().map_or_else(Filter::default, Filter::of_queue).with_state(state);
             let request = PageRequest { filter, limit: 50, ..PageRequest::default() };
             let next = page(&session, &*jobs, &request).await.next;
             page(&session, &*jobs, &PageRequest { after: next, ..request }).await;

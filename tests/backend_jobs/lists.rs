@@ -2,13 +2,13 @@
 
 use queuetop::backends::Backend;
 use queuetop::db::Session;
-use queuetop::model::{BackendKind, Job, JobFilter, JobState, PageRequest, QueueId, Reading, StateFilter};
+use queuetop::model::{Filter, Job, JobState, PageRequest, Reading};
 
 use super::{backend, page, rows, run, session};
 use crate::support::pg::database;
 
 /// All rows of a list, by pages of three.
-async fn whole(session: &Session, jobs: &dyn Backend, filter: JobFilter) -> Vec<Job> {
+async fn whole(session: &Session, jobs: &dyn Backend, filter: Filter) -> Vec<Job> {
     let mut request = PageRequest { filter, limit: 3, ..PageRequest::default() };
     let mut all = Vec::new();
     loop {
@@ -22,12 +22,12 @@ async fn whole(session: &Session, jobs: &dyn Backend, filter: JobFilter) -> Vec<
     }
 }
 
-fn only(state: JobState) -> JobFilter {
-    JobFilter { state: StateFilter::Only(state), ..JobFilter::default() }
+fn only(state: JobState) -> Filter {
+    Filter::default().with_state(state)
 }
 
-fn of(queue: &str, state: StateFilter) -> JobFilter {
-    JobFilter { queue: Some(QueueId { backend: BackendKind::Jobs, name: queue.into() }), state, text: None }
+fn filter(text: &str) -> Filter {
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 const MANY: &str = "
@@ -49,7 +49,7 @@ async fn every_row_comes_once() {
     let session = session(&database.dsn()).await;
     let jobs = backend(&session).await;
     let cases = [
-        (JobFilter::default(), 30),
+        (Filter::default(), 30),
         (only(JobState::Ready), 15),
         (only(JobState::Scheduled), 6),
         (only(JobState::Exhausted), 1),
@@ -57,11 +57,11 @@ async fn every_row_comes_once() {
         (only(JobState::Expired), 5),
         (only(JobState::Completed), 7),
         (only(JobState::Dead), 8),
-        (of("q1", StateFilter::Live), 16),
-        (of("q1", StateFilter::Only(JobState::Dead)), 4),
-        (of("none", StateFilter::Live), 0),
-        (JobFilter { text: Some("boom 7".into()), ..only(JobState::Dead) }, 1),
-        (JobFilter { text: Some("100%".into()), ..JobFilter::default() }, 0),
+        (filter("queue:q1"), 16),
+        (filter("queue:q1 state:dead"), 4),
+        (filter("queue:none"), 0),
+        (only(JobState::Dead).with_text("boom 7"), 1),
+        (filter("100%"), 0),
     ];
     for (filter, expected) in cases {
         let all = whole(&session, &*jobs, filter.clone()).await;
@@ -70,9 +70,7 @@ async fn every_row_comes_once() {
         ids.dedup();
         assert_eq!(all.len(), expected, "{filter:?}");
         assert_eq!(ids.len(), all.len(), "{filter:?}: a row came twice");
-        if let StateFilter::Only(state) = filter.state {
-            assert!(all.iter().all(|job| job.state == state), "{filter:?}");
-        }
+        assert!(all.iter().all(|job| filter.states().has(job.state)), "{filter:?}");
     }
 }
 
@@ -82,7 +80,7 @@ async fn queued_jobs_come_as_a_claim_takes_them() {
     run(&database, MANY).await;
     let session = session(&database.dsn()).await;
     let jobs = backend(&session).await;
-    let all = whole(&session, &*jobs, of("q1", StateFilter::Only(JobState::Ready))).await;
+    let all = whole(&session, &*jobs, filter("queue:q1 state:ready")).await;
     let keys: Vec<_> = all.iter().map(|job| (std::cmp::Reverse(job.priority), job.run_at)).collect();
     assert!(keys.is_sorted(), "{keys:?}");
 }
@@ -96,7 +94,7 @@ async fn an_id_finds_its_job_in_any_state() {
         client.query_one("select id::text from jobs where status = 'completed' limit 1", &[]).await.expect("an id");
     let session = session(&database.dsn()).await;
     let jobs = backend(&session).await;
-    let filter = JobFilter { text: Some(row.get(0)), ..JobFilter::default() };
+    let filter = Filter::default().with_text(row.get(0));
     let found = whole(&session, &*jobs, filter).await;
     assert_eq!(found.iter().map(|job| job.state).collect::<Vec<_>>(), [JobState::Completed]);
 }
@@ -107,7 +105,7 @@ async fn a_filter_that_finds_nothing_stops_and_says_where() {
     run(&database, "insert into jobs (queue, payload) select 'a', '{}' from generate_series(1, 10500)").await;
     let session = session(&database.dsn()).await;
     let jobs = backend(&session).await;
-    let filter = JobFilter { text: Some("nowhere".into()), ..only(JobState::Ready) };
+    let filter = only(JobState::Ready).with_text("nowhere");
     let first = page(&session, &*jobs, &PageRequest { filter, limit: 5, ..PageRequest::default() }).await;
     assert!(rows(&first).is_empty() && first.note.is_some());
     let request = PageRequest { after: first.next.clone(), ..first.request.clone() };

@@ -1,6 +1,6 @@
 //! Roles that may not read everything: what is denied is denied by itself and says which grant is missing.
 
-use queuetop::model::{Handling, JobFilter, JobRef, JobState, PageRequest, Reading, StateFilter};
+use queuetop::model::{Filter, Handling, JobRef, JobState, PageRequest, Reading};
 
 use super::{backend, page, queue, rows, run, session};
 use crate::support::pg::{Database, bare_database, database};
@@ -93,6 +93,6 @@ async fn a_payload_that_may_not_be_read_is_denied_alone() {
     let job: JobRef = rows(&page(&session, &*jobs, &live()).await)[0].at.clone();
     let detail = jobs.detail(&session, &job).await.expect("an answer").expect("a job");
     assert_eq!((detail.payload, detail.attempts), (Reading::Denied, Reading::Unknown));
-    let filter = JobFilter { state: StateFilter::Only(JobState::Dead), ..JobFilter::default() };
+    let filter = Filter::default().with_state(JobState::Dead);
     assert_eq!(page(&session, &*jobs, &PageRequest { filter, ..live() }).await.jobs, Reading::Denied);
 }

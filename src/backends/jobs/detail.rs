@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::facts::{Access, Facts};
 use super::row::{count, get, job, text};
-use super::texts::{LIVE, dead_columns, fill};
+use super::texts::{ERROR, LIVE, dead as dead_row, fill};
 use super::{Jobs, LIST_LIMITS};
 use crate::db::{DbError, Session, Statement};
 use crate::model::{Attempt, JobDetail, JobRef, Preview, Reading, Time};
@@ -47,7 +47,8 @@ fn sql(facts: &Facts, schema: &str, dead: bool) -> String {
     } else {
         ("jobs", include_str!("sql/detail.sql"), MORE)
     };
-    let columns = if dead { dead_columns(facts) } else { LIVE.to_owned() };
+    let columns = if dead { dead_row(facts) } else { LIVE.to_owned() };
+    let columns = format!("{columns}, {ERROR}");
     let payload = if facts.can_read(table, "payload") {
         format!(
             "left(j.payload::text, {PAYLOAD_CHARS}) as payload, octet_length(j.payload::text)::bigint as payload_bytes"

@@ -5,7 +5,9 @@
 //! anything but through the operator functions.
 
 mod act;
+mod ask;
 mod bare;
+mod clause;
 mod core;
 mod detail;
 mod detect;
@@ -15,11 +17,16 @@ mod failures;
 mod groups;
 mod handling;
 mod history;
+mod key;
 mod leases;
+mod named;
 mod page;
+mod params;
 mod parts;
+mod queued;
 mod row;
 mod texts;
+mod walk;
 mod workers;
 
 use std::sync::Mutex;

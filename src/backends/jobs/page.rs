@@ -1,202 +1,184 @@
-//! Pages of the list of jobs: each part of it walks one index from a key on and stops at a limit.
-//!
-//! A filter that no index serves looks at a window of rows in index order and says so; the next page goes on behind it.
+//! Pages of the list of jobs. Each part of a list walks one index from a row on and stops when the page is full, or when enough
+//! rows were looked at or enough time is over: then it says so, and the next page goes on there.
 
-use serde_json::{Value, json};
+use std::time::Duration;
+
 use tokio_postgres::Row;
-use uuid::Uuid;
 
-use super::facts::{Access, DEAD_COLUMNS, JOB_COLUMNS};
-use super::parts::{Part, parts};
+use super::ask::{self, Asked, BY_INDEX, Size};
+use super::key::{Key, Start, cursor, place};
+use super::parts::{Part, backwards, parts};
 use super::row::{get, job, text};
 use super::{Jobs, LIST_LIMITS};
-use crate::db::{DbError, Session, Statement};
-use crate::model::{Job, JobFilter, Page, PageCursor, PageRequest, Reading, StateFilter, Time};
+use crate::db::{Batch, DbError, Session, Statement};
+use crate::model::filter::thousands;
+use crate::model::page::{WINDOW_ROWS, WINDOW_SECONDS};
+use crate::model::{Job, Page, PageCursor, PageRequest, Reading, Sort, SortKey, Time};
 
-/// A filter looks at so many rows for one page.
-const WINDOW: i64 = 10_000;
+/// A page looks for more in the next part only while less than this is spent.
+const PATIENCE: Duration = Duration::from_secs(WINDOW_SECONDS.unsigned_abs());
 
-/// The key of a row: where the next page begins.
-#[derive(Debug, Clone, PartialEq)]
-struct Key {
-    part: Part,
-    at: Option<Time>,
-    created_at: Option<Time>,
-    id: Uuid,
-    priority: Option<i32>,
-    queue: String,
+/// Reads one page.
+pub(super) async fn read(jobs: &Jobs, session: &Session, request: &PageRequest) -> Result<Page, DbError> {
+    let asked = Asked { facts: &jobs.facts, schema: &jobs.texts.schema, filter: &request.filter };
+    let all = parts(asked.facts, asked.filter);
+    let start = request.after.as_ref().map(place).transpose()?;
+    for part in &all {
+        if let Err((reading, note)) = part.access(asked.facts, asked.filter) {
+            return without_rows(session, request, (reading, Some(note))).await;
+        }
+    }
+    match (backwards(&all, asked.filter, request.sort), request.sort) {
+        (None, Sort::By { key, descending }) => {
+            let start = start.map_or(Start::Top, |(_, start)| start);
+            sorted(session, request, (asked, &all), (key, descending), &start).await
+        }
+        (backwards, _) => walked(session, request, (asked, &all), (start, backwards.unwrap_or(false))).await,
+    }
+}
+
+async fn without_rows(
+    session: &Session,
+    request: &PageRequest,
+    (jobs, note): (Reading<Vec<Job>>, Option<String>),
+) -> Result<Page, DbError> {
+    let taken_at = session.read_many("clock", &[], LIST_LIMITS).await?.server_time;
+    Ok(Page { request: request.clone(), jobs, next: None, taken_at, note })
+}
+
+/// Asks with the planner held to indexes: the rows of the answer, and what the server says of the whole.
+async fn answer(session: &Session, statement: Statement) -> Result<(Vec<Row>, Batch), DbError> {
+    let mut batch = session.read_many("page of jobs", &[Statement::new(BY_INDEX), statement], LIST_LIMITS).await?;
+    Ok((batch.rows.pop().unwrap_or_default(), batch))
+}
+
+/// How many rows are looked at and given: one more than is shown, to know whether there is one.
+fn size(room: usize) -> Size {
+    let rows = i64::try_from(room).unwrap_or(i64::MAX).saturating_add(1);
+    Size { window: WINDOW_ROWS.max(rows), rows }
+}
+
+/// A page in the order of the parts' own indexes.
+async fn walked(
+    session: &Session,
+    request: &PageRequest,
+    (asked, all): (Asked<'_>, &[Part]),
+    (start, backwards): (Option<(Part, Start)>, bool),
+) -> Result<Page, DbError> {
+    let first = start.as_ref().and_then(|(part, _)| all.iter().position(|one| one == part));
+    let mut start = start.filter(|_| first.is_some()).map(|(_, start)| start);
+    let (mut list, mut spent, mut stopped) = (Vec::new(), Duration::ZERO, None);
+    let mut taken_at = None;
+    for part in all.iter().skip(first.unwrap_or(0)) {
+        if taken_at.is_some() && spent >= PATIENCE {
+            stopped = Some((cursor(*part, &Start::Top), None));
+            break;
+        }
+        let from = start.take().unwrap_or(Start::Top);
+        let size = size((request.limit as usize).saturating_sub(list.len()));
+        let (rows, batch) = answer(session, ask::page(asked, *part, (&from, backwards), size)).await?;
+        spent += batch.cost;
+        taken_at = Some(batch.server_time);
+        let found = found(*part, &rows, size, batch.server_time)?;
+        list.extend(found.jobs);
+        if let Some(next) = found.next {
+            stopped = Some((cursor(*part, &next), found.note));
+            break;
+        }
+    }
+    let Some(taken_at) = taken_at else {
+        return without_rows(session, request, (Reading::Exact(vec![]), None)).await;
+    };
+    let (next, note) = stopped.unzip();
+    Ok(Page { request: request.clone(), jobs: Reading::Exact(list), next, taken_at, note: note.flatten() })
 }
 
 /// What one part gave.
 struct Found {
     jobs: Vec<Job>,
-    /// The row to go on behind; `None`: the part has come to its end.
-    last: Option<Key>,
-    /// The window was used up before the page was full.
-    window_full: bool,
+    /// Where to go on; `None`: the part has come to its end.
+    next: Option<Start>,
+    /// Why it stopped before the page was full.
+    note: Option<String>,
 }
 
-/// Reads one page.
-pub(super) async fn read(jobs: &Jobs, session: &Session, request: &PageRequest) -> Result<Page, DbError> {
-    let order = parts(&jobs.facts, &request.filter);
-    let mut after = request.after.as_ref().map(|cursor| key_of(&cursor.0)).transpose()?;
-    let first = after.as_ref().and_then(|key| order.iter().position(|part| *part == key.part)).unwrap_or(0);
-    let mut page =
-        Page { request: request.clone(), jobs: Reading::Unknown, next: None, taken_at: Time::NegInfinity, note: None };
-    let mut list = Vec::new();
-    for part in order.iter().skip(first) {
-        match access(jobs, *part) {
-            Ok(()) => {}
-            Err((reading, note)) => {
-                page.taken_at = session.read_many("clock", &[], LIST_LIMITS).await?.server_time;
-                page.jobs = reading;
-                page.note = Some(note);
-                return Ok(page);
-            }
-        }
-        let room = (request.limit as usize).saturating_sub(list.len());
-        let (found, now) = read_part(jobs, session, *part, (&request.filter, room), after.take()).await?;
-        page.taken_at = now;
-        list.extend(found.jobs);
-        if found.window_full {
-            page.note = Some(format!("looked at {WINDOW} rows; the next page goes on behind them"));
-        }
-        if let Some(last) = found.last {
-            page.next = Some(PageCursor(cursor_of(&last)));
-            break;
-        }
-    }
-    page.jobs = Reading::Exact(list);
-    Ok(page)
-}
-
-/// Whether a part can be listed at all, else how that is known and why not.
-fn access(jobs: &Jobs, part: Part) -> Result<(), (Reading<Vec<Job>>, String)> {
-    let (table, columns) = match part {
-        Part::Dead | Part::DeadById => ("dead_letter_jobs", DEAD_COLUMNS),
-        _ => ("jobs", JOB_COLUMNS),
-    };
-    match jobs.facts.access(table, columns) {
-        Access::Denied => return Err((Reading::Denied, format!("{} may not read {table}", jobs.facts.user))),
-        Access::Missing => return Err((Reading::Unknown, format!("no such table here: {table}"))),
-        Access::Yes => {}
-    }
-    let index = match part {
-        Part::Queued => jobs.facts.has_claim_index(),
-        Part::Running => jobs.facts.has_lease_index(),
-        Part::Completed => jobs.facts.has_index("jobs", &["(completed_at)", "'completed'"]),
-        Part::Exhausted | Part::Dead | Part::DeadById | Part::Id(_) => true,
-    };
-    if index { Ok(()) } else { Err((Reading::Unknown, "no index serves this list here; run: queuetop migrate".into())) }
-}
-
-async fn read_part(
-    jobs: &Jobs,
-    session: &Session,
-    part: Part,
-    (filter, room): (&JobFilter, usize),
-    after: Option<Key>,
-) -> Result<(Found, Time), DbError> {
-    let filtered = part.filters(filter);
-    let rows = i64::try_from(room).unwrap_or(i64::MAX).saturating_add(1);
-    let window = if filtered { WINDOW.max(rows) } else { rows };
-    let one_queue = filter.queue.as_ref().map(|queue| queue.name.clone());
-    let sql = part.sql(&jobs.facts, &jobs.texts.schema, filter, after.as_ref().map(|key| key.at.is_some()));
-    let key = after.as_ref();
-    let ask = [Statement::new(sql)
-        .text(one_queue)
-        .text(filter.text.clone())
-        .int8(window)
-        .int8(rows)
-        .time(key.and_then(|key| key.at))
-        .time(key.and_then(|key| key.created_at))
-        .uuid(key.map(|key| key.id))
-        .int4(key.and_then(|key| key.priority))
-        .text(key.map(|key| key.queue.clone()))];
-    let batch = session.read_many("page of jobs", &ask, LIST_LIMITS).await?;
-    let answer = batch.rows.first().map(Vec::as_slice).unwrap_or_default();
-    Ok((found(part, answer, (room, window), batch.server_time)?, batch.server_time))
-}
-
-fn found(part: Part, rows: &[Row], (room, window): (usize, i64), now: Time) -> Result<Found, DbError> {
+fn found(part: Part, rows: &[Row], size: Size, now: Time) -> Result<Found, DbError> {
+    let room = usize::try_from(size.rows - 1).unwrap_or(usize::MAX);
     let mut jobs = Vec::new();
     let mut last = None;
-    let mut looked = 0;
     for row in rows {
-        looked = get::<i64>(row, "looked")?;
-        if get(row, "matches")? {
+        let shown: Option<bool> = get(row, "matches")?;
+        if shown.is_none() {
+            let note = format!("looked at rows for {WINDOW_SECONDS} s; the next page goes on behind them");
+            return Ok(Found { jobs, next: Some(start_at(part, row, true)?), note: Some(note) });
+        }
+        if shown == Some(true) {
             if jobs.len() == room {
-                return Ok(Found { jobs, last, window_full: false });
+                return Ok(Found { jobs, next: last, note: None });
             }
             jobs.push(job(row, now)?);
         }
-        last = Some(key(part, row)?);
+        last = Some(start_at(part, row, false)?);
+        if get::<Option<bool>>(row, "last")? == Some(true) {
+            let note = format!("looked at {} rows; the next page goes on behind them", thousands(size.window));
+            let note = (jobs.len() < room).then_some(note);
+            return Ok(Found { jobs, next: last, note });
+        }
     }
-    let window_full = looked >= window;
-    Ok(Found { jobs, last: last.filter(|_| window_full), window_full })
+    Ok(Found { jobs, next: None, note: None })
 }
 
-fn key(part: Part, row: &Row) -> Result<Key, DbError> {
-    Ok(Key {
-        part,
-        at: get(row, "key_at")?,
-        created_at: get(row, "created_at")?,
-        id: get(row, "key_id")?,
-        priority: get(row, "priority")?,
-        queue: text(row, "queue")?.unwrap_or_default(),
-    })
-}
-
-fn cursor_of(key: &Key) -> Value {
-    let micros = |time: Option<Time>| time.map(Time::to_pg_micros);
-    json!({
-        "part": key.part.name(), "at": micros(key.at), "created_at": micros(key.created_at), "id": key.id.to_string(),
-        "priority": key.priority, "queue": key.queue,
-    })
-}
-
-fn key_of(cursor: &Value) -> Result<Key, DbError> {
-    let time = |name: &str| cursor[name].as_i64().map(Time::from_pg_micros);
-    let read = || {
-        Some(Key {
-            part: Part::named(cursor["part"].as_str()?)?,
-            at: time("at"),
-            created_at: time("created_at"),
-            id: Uuid::parse_str(cursor["id"].as_str()?).ok()?,
-            priority: cursor["priority"].as_i64().and_then(|n| i32::try_from(n).ok()),
-            queue: cursor["queue"].as_str()?.to_owned(),
-        })
+/// The place of a row, or of a queue and priority that have none.
+fn start_at(part: Part, row: &Row, with_it: bool) -> Result<Start, DbError> {
+    let queue = text(row, "queue")?.unwrap_or_default();
+    let priority: Option<i32> = get(row, "priority")?;
+    let Some(id) = get(row, "id")? else {
+        return Ok(Start::Pair { queue, priority: priority.unwrap_or_default() });
     };
-    read().ok_or_else(|| DbError::shape("the cursor of a page is not one of ours"))
+    let at = match part {
+        Part::Running => get(row, "lease_until")?,
+        Part::Completed => get(row, "key_at")?,
+        _ => get(row, "run_at")?,
+    };
+    let place = text(row, "place")?.unwrap_or_default();
+    Ok(Start::Row(Key { queue, priority, at, created_at: get(row, "created_at")?, id, place, with_it }))
 }
 
-/// One state out of several that a part holds.
-pub(super) fn only(filter: &JobFilter) -> Option<crate::model::JobState> {
-    match filter.state {
-        StateFilter::Live => None,
-        StateFilter::Only(state) => Some(state),
+/// A page of the first rows, sorted by what no index knows.
+async fn sorted(
+    session: &Session,
+    request: &PageRequest,
+    (asked, all): (Asked<'_>, &[Part]),
+    (key, descending): (SortKey, bool),
+    start: &Start,
+) -> Result<Page, DbError> {
+    let size = Size { window: WINDOW_ROWS, ..size(request.limit as usize) };
+    let (rows, batch) = answer(session, ask::sorted(asked, all, (key, descending), start, size)).await?;
+    let first = rows.first().ok_or_else(|| DbError::shape("a page has no row"))?;
+    let (looked, unseen): (i64, i64) = (get(first, "looked")?, get(first, "unseen")?);
+    let note = if unseen > 0 {
+        Some(format!("sorted the first {} rows: time was over", thousands(looked - unseen)))
+    } else {
+        (looked >= size.window).then(|| format!("sorted the first {} rows only", thousands(looked)))
+    };
+    let (mut jobs, mut next) = (Vec::new(), None);
+    for row in &rows {
+        let Some(id) = get(row, "id")? else { break };
+        if jobs.len() == request.limit as usize {
+            return Ok(page_of(request, jobs, next, (&batch, note)));
+        }
+        jobs.push(job(row, batch.server_time)?);
+        let value = if ask::is_time(key) { get::<Time>(row, "sorted")?.to_pg_micros() } else { get(row, "sorted")? };
+        next = all.first().map(|part| cursor(*part, &Start::Sorted { value, id }));
     }
+    Ok(page_of(request, jobs, None, (&batch, note)))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cursor_comes_back_as_the_key_it_was() {
-        let key = Key {
-            part: Part::Queued,
-            at: Some(Time::Infinity),
-            created_at: Some(Time::At(-5)),
-            id: Uuid::from_u128(7),
-            priority: Some(-3),
-            queue: "a\"b".into(),
-        };
-        assert_eq!(key_of(&cursor_of(&key)).expect("ours"), key);
-    }
-
-    #[test]
-    fn a_foreign_cursor_is_an_error() {
-        assert!(key_of(&json!({"page": 3})).is_err());
-    }
+fn page_of(
+    request: &PageRequest,
+    jobs: Vec<Job>,
+    next: Option<PageCursor>,
+    (batch, note): (&Batch, Option<String>),
+) -> Page {
+    Page { request: request.clone(), jobs: Reading::Exact(jobs), next, taken_at: batch.server_time, note }
 }

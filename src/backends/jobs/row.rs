@@ -3,6 +3,7 @@
 use serde_json::json;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
+use uuid::Uuid;
 
 use super::queue_id;
 use crate::db::{DbError, Text};
@@ -26,10 +27,10 @@ pub(super) fn count(row: &Row, name: &str) -> Result<u64, DbError> {
 /// A row of the list columns as a job, by the server's time `now`. The fence is (id, status, attempts, `locked_by`), and
 /// (`run_at`, priority) for who changes those.
 pub(super) fn job(row: &Row, now: Time) -> Result<Job, DbError> {
-    let id = text(row, "id")?.unwrap_or_default();
+    let id = get::<Uuid>(row, "id")?.to_string();
     let status = text(row, "status")?.unwrap_or_default();
     let dead = status == "dead";
-    let worker = text(row, "worker")?;
+    let worker = get::<Option<Uuid>>(row, "worker")?.map(|id| id.to_string());
     let (attempts, max_attempts): (i32, i32) = (get(row, "attempts")?, get(row, "max_attempts")?);
     let run_at: Time = get(row, "run_at")?;
     let priority: Option<i32> = get(row, "priority")?;

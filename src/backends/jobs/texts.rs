@@ -23,18 +23,21 @@ pub(super) struct Texts {
     pub(super) groups: Arc<str>,
 }
 
-/// The columns of a list, of `jobs`.
-pub(super) const LIVE: &str = "j.id::text as id, j.queue, j.status, j.priority, j.attempts, j.max_attempts, j.run_at, \
-    j.created_at, j.locked_by::text as worker, j.lease_until, j.updated_at, \
-    left(split_part(left(j.last_error, 1000), E'\\n', 1), 200) as error";
+/// The columns of a list, of `jobs`; [`ERROR`] goes with them.
+pub(super) const LIVE: &str = "j.id, j.queue, j.status, j.priority, j.attempts, j.max_attempts, j.run_at, j.created_at, \
+    j.locked_by as worker, j.lease_until, j.updated_at";
 
-/// The same of `dead_letter_jobs`.
-pub(super) fn dead_columns(facts: &Facts) -> String {
-    let priority = if facts.can_read("dead_letter_jobs", "priority") { "j.priority" } else { "null::integer" };
+/// The error's first line, cut. The server unpacks no more of a large one than `left` asks for.
+pub(super) const ERROR: &str = "left(split_part(left(j.last_error, 1000), E'\\n', 1), 120) as error";
+
+/// The same columns of `dead_letter_jobs`.
+pub(super) fn dead(facts: &Facts) -> String {
+    let priority =
+        if facts.can_read("dead_letter_jobs", "priority") { "j.priority" } else { "null::integer as priority" };
     format!(
-        "j.id::text as id, j.queue, 'dead' as status, {priority} as priority, j.attempts, j.max_attempts, \
-         j.failed_at as run_at, j.original_created_at as created_at, null::text as worker, null::timestamptz as lease_until, \
-         null::timestamptz as updated_at, left(split_part(left(j.last_error, 1000), E'\\n', 1), 200) as error"
+        "j.id, j.queue, 'dead' as status, {priority}, j.attempts, j.max_attempts, j.failed_at as run_at, \
+         j.original_created_at as created_at, null::uuid as worker, null::timestamptz as lease_until, \
+         null::timestamptz as updated_at"
     )
 }
 
@@ -58,7 +61,10 @@ impl Texts {
         let from = if counted { include_str!("sql/first_lease.sql") } else { "'-infinity'" };
         Self {
             core: fill(core, &[("{paused}", &paused), ("{reaper}", &reaper), ("{dead}", bare_dead(facts))]),
-            leases: fill(include_str!("sql/leases.sql"), &[("{from}", from), ("{columns}", LIVE)]),
+            leases: fill(
+                include_str!("sql/leases.sql"),
+                &[("{from}", from), ("{columns}", &format!("{LIVE}, {ERROR}"))],
+            ),
             failures: fill(
                 include_str!("sql/failures.sql"),
                 &[("{recent}", recent(facts)), ("{dead}", &dead_signatures(facts))],

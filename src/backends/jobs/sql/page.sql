@@ -1,11 +1,17 @@
--- A page of a list: at most $3 rows are looked at, in the order of an index; those that match are given, at most $4, and the last
--- row looked at, so that the next page can go on behind it.
-with looked as materialized (
+-- A page of a list: rows are looked at in the order of an index until {rows} of them are shown or {window} were looked at. `last`:
+-- the window ends with this row; `matches` is null: there was no time to look at it. Errors are cut of the shown rows only, and no
+-- more of a large one is unpacked than its first thousand letters.
+select {row}, {error}, j.key_at, j.place::text as place, j.matches, j.nr = {window} as last
+from (
   select * from (
-    {branches}
-  ) as parts
-  order by {order} limit $3
-), numbered as (
-  select *, row_number() over (order by {order}) as nr, count(*) over () as looked from looked
-)
-select * from numbered where matches or nr = looked order by nr limit $4
+    select j.*, row_number() over () as nr from (
+      select * from (
+        {branches}
+      ) j
+      limit {window}
+    ) j
+  ) j
+  where j.matches is distinct from false or j.nr = {window}
+  limit {rows}
+) j
+order by j.nr

@@ -1,11 +1,13 @@
--- What there is in schema $1, and what this role may read of it: a row for each table.
+-- What there is in schema $1, and what this role may read of it: a row for each table. `ctid` counts as a column: a right on
+-- single columns does not cover it, and in partitions it names no row.
 select c.relname::text as name,
        array(select a.attname::text from pg_catalog.pg_attribute a
-             where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
+             where a.attrelid = c.oid and (a.attnum > 0 or a.attname = 'ctid' and c.relkind = 'r')
+               and not a.attisdropped) as columns,
        has_schema_privilege(n.oid, 'usage') as usable,
        array(select a.attname::text from pg_catalog.pg_attribute a
-             where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-               and has_column_privilege(c.oid, a.attnum, 'select')) as readable,
+             where a.attrelid = c.oid and (a.attnum > 0 or a.attname = 'ctid' and c.relkind = 'r')
+               and not a.attisdropped and has_column_privilege(c.oid, a.attnum, 'select')) as readable,
        -- Row level security that leaves rows out: on for this role, and no policy that shows it everything.
        row_security_active(c.oid) and not exists (
          select from pg_catalog.pg_policy p
