@@ -8,7 +8,7 @@ use queuetop::engine::Live;
 use queuetop::engine::browse::Sessions;
 use queuetop::engine::bulk::{self, Control, Ended, Freeze, Journal, Run, freeze};
 use queuetop::model::bulk::{Bulk, Pace, Plan, Tally};
-use queuetop::model::{Action, JobFilter, JobState, StateFilter};
+use queuetop::model::{Action, Filter, JobState};
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 
@@ -43,7 +43,7 @@ impl Place {
     async fn plan(&self, action: Action, state: JobState) -> Plan {
         let view = watch::channel(Some(Arc::clone(&self.live))).1;
         let sessions = Sessions { listening: view.clone(), polling: view };
-        let filter = JobFilter { state: StateFilter::Only(state), ..JobFilter::default() };
+        let filter = Filter::default().with_state(state);
         let frozen = freeze(&sessions, &Freeze { filter, most: 1_000_000 }, &watch::channel(0).0).await.expect("a set");
         let pace = Pace { step: 10, per_s: None };
         Plan { id: Uuid::new_v4(), action, reason: Some("tested".into()), targets: frozen.targets, pace }

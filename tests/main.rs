@@ -26,6 +26,8 @@ mod engine;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
+mod filter;
+#[cfg(test)]
 mod layers;
 #[cfg(test)]
 mod migrate;

@@ -156,7 +156,7 @@ impl App {
             Answer::Close => drop(self.overlays.pop()),
             Answer::Filter(text) => {
                 self.overlays.pop();
-                return self.set_filter(text);
+                return self.set_filter(&text);
             }
             Answer::Confirmed { action, jobs } => {
                 self.overlays.pop();
@@ -181,11 +181,11 @@ impl App {
         Effects::new()
     }
 
-    fn set_filter(&mut self, text: String) -> Effects {
-        self.world.filter.clone_from(&text);
+    fn set_filter(&mut self, text: &str) -> Effects {
+        text.clone_into(&mut self.world.filter);
         match self.view {
             View::Jobs => {
-                let filter = self.jobs.filter().clone().with_text(&text);
+                let filter = self.jobs.filter().clone().with_text(text);
                 return self.show_jobs(filter);
             }
             View::Overview => {
@@ -215,14 +215,14 @@ impl App {
             Target::Command(Command::Suspend) => vec![Effect::Suspend],
             Target::Command(command) => self.command(command),
             Target::Queue(queue) => self.show_jobs(Filter::of_queue(&queue)),
-            Target::Filter(text) => self.set_filter(text),
+            Target::Filter(text) => self.set_filter(&text),
         }
     }
 
     fn show_jobs(&mut self, filter: Filter) -> Effects {
         self.view = View::Jobs;
         self.zoomed = false;
-        self.world.filter = filter.text().unwrap_or_default().to_owned();
+        filter.text().unwrap_or_default().clone_into(&mut self.world.filter);
         vec![Effect::ReadPage(self.jobs.open(filter))]
     }
 
@@ -230,7 +230,7 @@ impl App {
         if !self.world.marks.is_empty() {
             self.world.marks.clear();
         } else if !self.world.filter.is_empty() {
-            return self.set_filter(String::new());
+            return self.set_filter("");
         } else if self.zoomed {
             self.zoomed = false;
         } else {

@@ -95,7 +95,7 @@ pub struct Job {
     pub lease_until: Option<Time>,
     /// Last sign of life: the last change of a running row.
     pub updated_at: Option<Time>,
-    /// First line of the last error, cut.
+    /// First line of the last error; an ellipsis at its end where it was cut.
     pub error: Option<String>,
     /// The row as seen, for the action's fence.
     pub fence: Fence,

@@ -2,7 +2,7 @@
 
 use queuetop::backends::{ActRequest, Acted, Backend};
 use queuetop::db::Session;
-use queuetop::model::{Action, Job, JobFilter, JobState, Outcome, PageRequest, StateFilter, TargetResult, Time};
+use queuetop::model::{Action, Filter, Job, JobState, Outcome, PageRequest, TargetResult, Time};
 use uuid::Uuid;
 
 use super::{backend, page, queue, rows, run, session};
@@ -25,8 +25,7 @@ async fn act(session: &Session, jobs: &dyn Backend, request: &ActRequest) -> Act
     jobs.act(session, request).await.unwrap_or_else(|error| panic!("{request:?}: {error}"))
 }
 
-async fn seen(session: &Session, jobs: &dyn Backend, state: StateFilter) -> Vec<Job> {
-    let filter = JobFilter { state, ..JobFilter::default() };
+async fn seen(session: &Session, jobs: &dyn Backend, filter: Filter) -> Vec<Job> {
     rows(&page(session, jobs, &PageRequest { filter, limit: 9, ..PageRequest::default() }).await)
 }
 
@@ -45,7 +44,7 @@ async fn every_target_is_answered_in_order() {
     .await;
     let session = session(&database.dsn()).await;
     let jobs = backend(&session).await;
-    let all = seen(&session, &*jobs, StateFilter::Live).await;
+    let all = seen(&session, &*jobs, Filter::default()).await;
     run(&database, "update jobs set attempts = 7 where attempts = 2; delete from jobs where attempts = 1").await;
     let first = request(Action::Requeue { force: false }, &all);
     let acted = act(&session, &*jobs, &first).await;
@@ -69,17 +68,17 @@ async fn every_action_reaches_its_function_and_can_be_undone_where_it_should() {
     let database = database().await;
     let session = session(&database.dsn()).await;
     let jobs = backend(&session).await;
-    let dead = StateFilter::Only(JobState::Dead);
+    let dead = || Filter::default().with_state(JobState::Dead);
     for (action, sql, state) in [
-        (Action::Requeue { force: false }, EXPIRED, StateFilter::Live),
-        (Action::DeadLetter { force: true }, EXPIRED, StateFilter::Live),
-        (Action::Reap, EXPIRED, StateFilter::Live),
-        (Action::Replay { force: false }, DEAD, dead),
-        (Action::Reschedule { run_at: Time::Infinity }, WAITING, StateFilter::Live),
-        (Action::SetPriority { priority: -7 }, WAITING, StateFilter::Live),
+        (Action::Requeue { force: false }, EXPIRED, Filter::default()),
+        (Action::DeadLetter { force: true }, EXPIRED, Filter::default()),
+        (Action::Reap, EXPIRED, Filter::default()),
+        (Action::Replay { force: false }, DEAD, dead()),
+        (Action::Reschedule { run_at: Time::Infinity }, WAITING, Filter::default()),
+        (Action::SetPriority { priority: -7 }, WAITING, Filter::default()),
     ] {
         run(&database, &format!("truncate jobs, dead_letter_jobs; {sql}")).await;
-        let before = seen(&session, &*jobs, state).await;
+        let before = seen(&session, &*jobs, state.clone()).await;
         let acted = act(&session, &*jobs, &request(action, &before)).await;
         assert_eq!(outcomes(&acted.results), [Outcome::Done], "{action:?}");
         let audit = acted.audit.expect("an audit row");
@@ -106,7 +105,7 @@ async fn who_changes_a_time_or_a_priority_compares_it() {
         ("priority = 9", Action::Requeue { force: false }, true),
     ] {
         run(&database, &format!("truncate jobs; {WAITING}")).await;
-        let before = seen(&session, &*jobs, StateFilter::Live).await;
+        let before = seen(&session, &*jobs, Filter::default()).await;
         run(&database, &format!("update jobs set {change}")).await;
         let acted = act(&session, &*jobs, &request(action, &before)).await;
         let want = if done { Outcome::Done } else { Outcome::Changed };
@@ -121,7 +120,7 @@ async fn a_lost_answer_is_found_by_its_token() {
     run(&database, WAITING).await;
     let session = session(&database.dsn()).await;
     let jobs = backend(&session).await;
-    let all = seen(&session, &*jobs, StateFilter::Live).await;
+    let all = seen(&session, &*jobs, Filter::default()).await;
     let request = request(Action::Reap, &all);
     assert_eq!(jobs.lookup(&session, request.token).await.expect("an answer"), None);
     let acted = act(&session, &*jobs, &request).await;

@@ -10,6 +10,7 @@ pub(crate) mod needs;
 pub(crate) mod pg;
 pub(crate) mod pty;
 pub(crate) mod queue;
+pub(crate) mod relay;
 pub(crate) mod roles;
 pub(crate) mod screen;
 pub(crate) mod source;

@@ -208,3 +208,6 @@ fn sorted_by(facts: &Facts, table: Table, (key, descending): (SortKey, bool)) ->
 pub(super) fn is_time(key: SortKey) -> bool {
     !matches!(key, SortKey::Attempts | SortKey::Priority)
 }
+
+#[cfg(test)]
+mod tests;

@@ -75,7 +75,7 @@ impl<'a> Clauses<'a> {
             return "false".to_owned();
         }
         match test {
-            Test::Anywhere(text) => self.anywhere(text),
+            Test::Anywhere(wanted) => self.anywhere(wanted),
             Test::Kind(kind) => (*kind == BackendKind::Jobs).to_string(),
             Test::State(_) => self.state(test.states()),
             Test::Text(TextField::Id, words) => self.id(words),

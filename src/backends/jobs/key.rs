@@ -65,7 +65,7 @@ fn read(cursor: &Value) -> Option<(Part, Start)> {
     let text = |name: &str| cursor[name].as_str().filter(|text| !text.contains('\0')).map(str::to_owned);
     let time = |name: &str| cursor[name].as_i64().map(Time::from_pg_micros);
     let priority = cursor["priority"].as_i64().and_then(|n| i32::try_from(n).ok());
-    let id = text("id").and_then(|id| Uuid::parse_str(&id).ok());
+    let id = text("id").map(|id| Uuid::parse_str(&id)).transpose().ok()?;
     let start = match (id, text("place"), text("queue")) {
         (Some(id), Some(place), Some(queue)) if place.is_empty() || is_place(&place) => Start::Row(Key {
             queue,
@@ -78,7 +78,7 @@ fn read(cursor: &Value) -> Option<(Part, Start)> {
         }),
         (Some(id), None, None) => Start::Sorted { value: cursor["value"].as_i64()?, id },
         (None, None, Some(queue)) => Start::Pair { queue, priority: priority? },
-        (None, None, None) => Start::Top,
+        (None, None, None) if cursor.as_object()?.len() == 1 => Start::Top,
         _ => return None,
     };
     Some((Part::named(cursor["part"].as_str()?)?, start))

@@ -63,8 +63,10 @@ fn by_key(
     filter: &Filter,
     (after, schema): (Option<(Uuid, &str)>, &str),
 ) -> Branch {
-    let mut all =
-        vec![format!("j.idempotency_key = any({})", clauses.params.texts(&filter.keys().unwrap_or_default()))];
+    let mut all = vec![format!(
+        "j.idempotency_key is not null and j.idempotency_key = any({})",
+        clauses.params.texts(&filter.keys().unwrap_or_default())
+    )];
     if part == Part::Keys {
         all.push(match filter.queues() {
             Some(queues) => format!("j.queue = any({})", clauses.params.texts(&queues)),

@@ -79,7 +79,7 @@ async fn walked(
         let (rows, batch) = answer(session, ask::page(asked, *part, (&from, backwards), size)).await?;
         spent += batch.cost;
         taken_at = Some(batch.server_time);
-        let found = found(*part, &rows, size, batch.server_time)?;
+        let found = found(*part, &rows, (size, &from), batch.server_time)?;
         list.extend(found.jobs);
         if let Some(next) = found.next {
             stopped = Some((cursor(*part, &next), found.note));
@@ -102,10 +102,11 @@ struct Found {
     note: Option<String>,
 }
 
-fn found(part: Part, rows: &[Row], size: Size, now: Time) -> Result<Found, DbError> {
+fn found(part: Part, rows: &[Row], (size, from): (Size, &Start), now: Time) -> Result<Found, DbError> {
     let room = usize::try_from(size.rows - 1).unwrap_or(usize::MAX);
     let mut jobs = Vec::new();
-    let mut last = None;
+    // Where there is no room at all, the next page begins where this part does.
+    let mut last = from.clone();
     for row in rows {
         let shown: Option<bool> = get(row, "matches")?;
         if shown.is_none() {
@@ -114,15 +115,15 @@ fn found(part: Part, rows: &[Row], size: Size, now: Time) -> Result<Found, DbErr
         }
         if shown == Some(true) {
             if jobs.len() == room {
-                return Ok(Found { jobs, next: last, note: None });
+                return Ok(Found { jobs, next: Some(last), note: None });
             }
             jobs.push(job(row, now)?);
         }
-        last = Some(start_at(part, row, false)?);
+        last = start_at(part, row, false)?;
         if get::<Option<bool>>(row, "last")? == Some(true) {
             let note = format!("looked at {} rows; the next page goes on behind them", thousands(size.window));
             let note = (jobs.len() < room).then_some(note);
-            return Ok(Found { jobs, next: last, note });
+            return Ok(Found { jobs, next: Some(last), note });
         }
     }
     Ok(Found { jobs, next: None, note: None })

@@ -61,6 +61,11 @@ impl Params {
         self.add(Value::Time(value))
     }
 
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// The statement of a text with these values.
     pub(super) fn statement(self, sql: String) -> Statement {
         self.0.into_iter().fold(Statement::new(sql), |statement, value| match value {

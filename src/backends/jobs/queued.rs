@@ -111,13 +111,13 @@ fn pairs(clauses: &mut Clauses<'_>, filter: &Filter) -> String {
 }
 
 /// The queues to step through, behind one of them: those that are named, or all that the index has.
-fn queues(clauses: &mut Clauses<'_>, named: Option<&[&str]>, base: &str, behind: Option<&str>) -> String {
+fn queues(clauses: &mut Clauses<'_>, only: Option<&[&str]>, base: &str, behind: Option<&str>) -> String {
     let base = base.replace("j.", "p.");
     let behind = |column: &str| behind.map(|queue| format!(" and {column} > {queue}")).unwrap_or_default();
-    match named {
-        Some(names) => {
-            let names = clauses.params.texts(names);
-            format!("select n from unnest({names}) as n where true{} order by n", behind("n"))
+    match only {
+        Some(list) => {
+            let list = clauses.params.texts(list);
+            format!("select n from unnest({list}) as n where true{} order by n", behind("n"))
         }
         None => format!(
             "(select p.queue from {{schema}}.jobs p where {base}{} order by p.queue limit 1)
@@ -132,14 +132,14 @@ fn queues(clauses: &mut Clauses<'_>, named: Option<&[&str]>, base: &str, behind:
 /// The rest of the queue and priority of a row: what ties with it, and what comes later.
 fn within(queued: &Queued<'_>, clauses: &mut Clauses<'_>, key: &Key, rows: &str) -> [String; 2] {
     let (queue, priority) = (clauses.params.text(&key.queue), clauses.params.int4(key.priority.unwrap_or_default()));
-    let time = |time: Option<Time>| time.unwrap_or(Time::NegInfinity);
-    let at = clauses.params.time(time(key.at));
-    let created_at = clauses.params.time(time(key.created_at));
-    let tie = clauses.tie(key, false);
+    let [at, created_at] =
+        [key.at, key.created_at].map(|moment| clauses.params.time(moment.unwrap_or(Time::NegInfinity)));
+    let behind = clauses.tie(key, false);
     // Not with `=`: see `walk`.
-    let tie = format!("j.run_at = {at} and j.created_at >= {created_at} and j.created_at <= {created_at} and {tie}");
-    let rest = format!("(j.run_at, j.created_at) > ({at}, {created_at})");
-    [tie, rest].map(|more| {
+    let equal =
+        format!("j.run_at = {at} and j.created_at >= {created_at} and j.created_at <= {created_at} and {behind}");
+    let later = format!("(j.run_at, j.created_at) > ({at}, {created_at})");
+    [equal, later].map(|more| {
         format!(
             "select {}, {} as matches from {}.jobs j where {rows} and j.queue = {queue} and j.priority = {priority} and {more} \
              order by {} limit {}",

@@ -6,6 +6,7 @@ use tokio_postgres::types::FromSql;
 use uuid::Uuid;
 
 use super::queue_id;
+use super::texts::ERROR_SHOWN;
 use crate::db::{DbError, Text};
 use crate::model::{Fence, Job, JobRef, JobState, Time};
 
@@ -48,7 +49,7 @@ pub(super) fn job(row: &Row, now: Time) -> Result<Job, DbError> {
         worker,
         lease_until,
         updated_at: get(row, "updated_at")?,
-        error: text(row, "error")?.filter(|line| !line.is_empty()),
+        error: text(row, "error")?.filter(|line| !line.is_empty()).map(cut),
         fence: Fence(fence),
     })
 }
@@ -67,6 +68,15 @@ fn seen(
         seen["run_at"] = json!(run_at);
     }
     seen
+}
+
+/// An error's first line with an ellipsis where it was cut.
+fn cut(mut line: String) -> String {
+    if let Some((end, _)) = line.char_indices().nth(ERROR_SHOWN) {
+        line.truncate(end);
+        line.push('…');
+    }
+    line
 }
 
 /// Rows as jobs.

@@ -27,8 +27,12 @@ pub(super) struct Texts {
 pub(super) const LIVE: &str = "j.id, j.queue, j.status, j.priority, j.attempts, j.max_attempts, j.run_at, j.created_at, \
     j.locked_by as worker, j.lease_until, j.updated_at";
 
-/// The error's first line, cut. The server unpacks no more of a large one than `left` asks for.
-pub(super) const ERROR: &str = "left(split_part(left(j.last_error, 1000), E'\\n', 1), 120) as error";
+/// So many letters of an error's first line are shown.
+pub(super) const ERROR_SHOWN: usize = 100;
+
+/// The error's first line, a letter longer than shown where it is cut. The server unpacks no more of a large one than `left` asks
+/// for: measured on 15, 9 us for an error of 1 MB, and 1.5 ms where all of it is asked for.
+pub(super) const ERROR: &str = "left(split_part(left(j.last_error, 1000), E'\\n', 1), 101) as error";
 
 /// The same columns of `dead_letter_jobs`.
 pub(super) fn dead(facts: &Facts) -> String {

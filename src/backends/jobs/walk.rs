@@ -99,12 +99,10 @@ impl Walk {
         self.nulls.then(|| self.rows(&missing))
     }
 
-    /// Missing values stand last; read the other way, first.
+    /// Those without a value come last, whichever way the others are read.
     fn all(&self) -> Vec<String> {
         let value = if self.nullable { vec![format!("{} is not null", self.column)] } else { vec![] };
-        let (with, without) = (Some(self.with_value(&value)), self.without_value(&[]));
-        let both = if self.falls { [without, with] } else { [with, without] };
-        both.into_iter().flatten().collect()
+        [Some(self.with_value(&value)), self.without_value(&[])].into_iter().flatten().collect()
     }
 }
 
@@ -118,13 +116,10 @@ fn behind(walk: &Walk, key: &Key, clauses: &mut Clauses<'_>) -> Vec<String> {
     }
     let place = clauses.tie(key, walk.falls);
     let Some(time) = key.at else {
-        let value = [format!("{column} is not null")];
-        let rest = walk.falls.then(|| walk.with_value(&value));
-        return walk.without_value(&[place]).into_iter().chain(rest).collect();
+        return walk.without_value(&[place]).into_iter().collect();
     };
     let at = clauses.params.time(time);
-    let tie = walk.with_value(&[format!("{column} >= {at}"), format!("{column} <= {at}"), place]);
-    let rest = walk.with_value(&[format!("{column} {beyond} {at}")]);
-    let nulls = if walk.falls { None } else { walk.without_value(&[]) };
-    [Some(tie), Some(rest), nulls].into_iter().flatten().collect()
+    let equal = walk.with_value(&[format!("{column} >= {at}"), format!("{column} <= {at}"), place]);
+    let later = walk.with_value(&[format!("{column} {beyond} {at}")]);
+    [Some(equal), Some(later), walk.without_value(&[])].into_iter().flatten().collect()
 }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use tokio::sync::watch;
 
 use crate::engine::browse::{self, BrowseError, Sessions};
-use crate::model::{Fence, Job, JobFilter, JobRef, PageRequest, Sort};
+use crate::model::{Fence, Filter, Job, JobRef, PageRequest, Sort};
 
 /// Rows of one page.
 const PAGE: u32 = 1_000;
@@ -17,7 +17,7 @@ const SAMPLE: usize = 12;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Freeze {
     /// Which jobs.
-    pub filter: JobFilter,
+    pub filter: Filter,
     /// More than this are refused.
     pub most: usize,
 }

@@ -24,6 +24,7 @@ const FILES: &[File] = &[
     (11, "rights", include_str!("../../../migrations/V11__rights.sql")),
     (12, "tokens", include_str!("../../../migrations/V12__tokens.sql")),
     (13, "signatures", include_str!("../../../migrations/V13__signatures.sql")),
+    (14, "dead_letter_keys", include_str!("../../../migrations/V14__dead_letter_keys.sql")),
 ];
 
 /// Table with refinery's history of what was applied.

@@ -2,7 +2,7 @@
 
 use super::tree::{begin_and_end, id_range};
 use super::{Filter, Has, Match, MomentField, NumberField, Numbers, SpanField, Test, TextField, Words};
-use crate::model::{Job, JobState, Time};
+use crate::model::{Job, Time};
 use uuid::Uuid;
 
 impl Filter {
@@ -40,14 +40,15 @@ impl Test {
                 let range = range.map(|span| span.0.saturating_mul(1000));
                 Some(span(*field, job, now).is_some_and(|micros| range.holds(&micros)))
             }
-            Self::Moment(field, range) => moment(*field, job).map(|at| {
+            // Not shown in lists.
+            Self::Moment(MomentField::Completed, _) | Self::Has(Has::Key | Has::Replay) | Self::Payload(..) => None,
+            Self::Moment(field, range) => {
                 let range = range.map(|moment| moment.at(now));
-                at.is_some_and(|at| range.holds(&at))
-            }),
+                Some(moment(*field, job).is_some_and(|at| range.holds(&at)))
+            }
             Self::Has(Has::Worker) => Some(job.worker.is_some()),
             Self::Has(Has::Lease) => Some(job.lease_until.is_some()),
             Self::Has(Has::Error) => job.error.as_ref().map(|_| true),
-            Self::Has(Has::Key | Has::Replay) | Self::Payload(..) => None,
         }
     }
 }
@@ -78,7 +79,7 @@ fn anywhere(text: &str, job: &Job) -> Option<bool> {
     if let Ok(id) = Uuid::parse_str(text.trim()) {
         return Some(Uuid::parse_str(&job.at.id).is_ok_and(|own| own == id));
     }
-    let shown = [Some(&job.at.id), job.worker.as_ref(), job.error.as_ref()];
+    let shown = [Some(job.at.id.as_str()), job.worker.as_deref(), error_shown(job)];
     // The key and the rest of the error are not shown.
     one_of(shown.into_iter().flatten().map(|shown| part(shown, text)).chain([None]))
 }
@@ -89,7 +90,7 @@ fn text(field: TextField, words: &Words, job: &Job) -> Option<bool> {
         TextField::Id => one_of(words.any.iter().map(|wanted| id(&job.at.id, wanted, words.how))),
         TextField::Queue => compared(&job.at.queue.name),
         TextField::Worker => job.worker.as_deref().map_or(Some(false), compared),
-        TextField::Error => one_of(words.any.iter().map(|wanted| error(job.error.as_deref(), wanted, words.how))),
+        TextField::Error => one_of(words.any.iter().map(|wanted| error(error_shown(job), wanted, words.how))),
         TextField::Signature | TextField::Key | TextField::Reason => None,
     }
 }
@@ -114,6 +115,11 @@ fn id(own: &str, wanted: &str, how: Match) -> Option<bool> {
         }
         _ => compare(own, wanted, how),
     }
+}
+
+/// The error without the ellipsis that tells of a cut.
+fn error_shown(job: &Job) -> Option<&str> {
+    job.error.as_deref().map(|line| line.trim_end_matches('…'))
 }
 
 /// Of the error only the beginning of its first line is shown.
@@ -145,7 +151,7 @@ fn span(field: SpanField, job: &Job, now: Time) -> Option<i64> {
     let until = |at: Time| match at {
         Time::NegInfinity => i64::MIN,
         Time::Infinity => i64::MAX,
-        at => at.micros_since(now).unwrap_or(0),
+        Time::At(_) => at.micros_since(now).unwrap_or(0),
     };
     match field {
         SpanField::Age => job.created_at.map(|at| until(at).saturating_neg()),
@@ -156,12 +162,11 @@ fn span(field: SpanField, job: &Job, now: Time) -> Option<i64> {
     }
 }
 
-/// A point in time; outer `None`: not shown in lists.
-fn moment(field: MomentField, job: &Job) -> Option<Option<Time>> {
+/// A point in time that lists show; dead letters show in place of `run_at` when they died.
+fn moment(field: MomentField, job: &Job) -> Option<Time> {
     match field {
-        MomentField::RunAt => Some(Some(job.run_at)),
-        MomentField::Created => Some(job.created_at),
-        MomentField::Failed => Some((job.state == JobState::Dead).then_some(job.run_at)),
+        MomentField::Created => job.created_at,
+        MomentField::RunAt | MomentField::Failed => Some(job.run_at),
         MomentField::Completed => None,
     }
 }

@@ -21,6 +21,8 @@
 //! [`Filter`] parses (`str::parse`) and prints (`Display`); what is printed reads back as the same filter. The fields are
 //! declared once, in `field`: parser, printer, completion, help and the README's table all come from there.
 
+#[cfg(test)]
+pub(crate) mod arbitrary;
 mod complete;
 mod error;
 mod field;
@@ -68,7 +70,7 @@ impl Filter {
     /// Live jobs of one queue.
     #[must_use]
     pub fn of_queue(queue: &QueueId) -> Self {
-        let kind = (queue.backend != BackendKind::Jobs).then(|| Test::Kind(queue.backend));
+        let kind = (queue.backend != BackendKind::Jobs).then_some(Test::Kind(queue.backend));
         let name = Test::Text(TextField::Queue, Words::new(TextField::Queue, &queue.name));
         Self { terms: kind.into_iter().chain([name]).map(Term::plain).collect() }
     }

@@ -90,7 +90,8 @@ impl<'a> Scan<'a> {
                     return Ok(Value { text, span: start..self.at, quoted: true });
                 }
                 '\\' => {
-                    text.push(letters.next_if(|(_, next)| matches!(next, '"' | '\\')).map_or('\\', |(_, next)| next))
+                    let next = letters.next_if(|(_, next)| matches!(next, '"' | '\\'));
+                    text.push(next.map_or('\\', |(_, next)| next));
                 }
                 _ => text.push(letter),
             }

@@ -40,7 +40,7 @@ pub(super) fn span(text: &str) -> Result<Span, &'static str> {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
-    let mut total = 0.0;
+    let mut total = 0;
     if rest.is_empty() {
         return Err(WRONG);
     }
@@ -50,14 +50,19 @@ pub(super) fn span(text: &str) -> Result<Span, &'static str> {
         let letters = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
         let (unit, after) = after.split_at(letters);
         let (_, ms) = UNITS.into_iter().find(|(name, _)| *name == unit).ok_or(WRONG)?;
-        total += figure.parse::<f64>().map_err(|_| WRONG)? * ms as f64;
+        total += times(figure, i128::from(ms)).ok_or(WRONG)?;
         rest = after;
     }
-    if total > LONGEST as f64 {
-        return Err("expected at most 36500d");
-    }
-    let ms = total.round() as i64;
+    let ms = i64::try_from(total).ok().filter(|ms| *ms <= LONGEST).ok_or("expected at most 36500d")?;
     Ok(Span(if minus { -ms } else { ms }))
+}
+
+/// A decimal number of units, in whole milliseconds.
+fn times(figure: &str, ms: i128) -> Option<i128> {
+    let (whole, part) = figure.split_once('.').unwrap_or((figure, "0"));
+    let read = |digits: &str| if digits.len() <= 15 { digits.parse::<i128>().ok() } else { None };
+    let scale = 10_i128.pow(u32::try_from(part.len()).ok()?.min(15));
+    Some(read(whole)? * ms + read(part)? * ms / scale)
 }
 
 /// A length of time, exactly: `1h30m`, `-5m`, `0s`.
