@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::fmt::parse_duration;
+use crate::model::{Sort, filter};
 
 /// top for the job queues that live in PostgreSQL.
 #[derive(Debug, Parser)]
@@ -76,6 +77,9 @@ pub enum Command {
     Reaper(ReaperArgs),
     /// One reading of all numbers to standard output
     Snapshot(SnapshotArgs),
+    /// A list of jobs by filter, page by page
+    #[command(after_long_help = filter::help_text())]
+    Jobs(JobsArgs),
     /// Where the settings come from
     Config(ConfigArgs),
 }
@@ -173,6 +177,44 @@ pub struct SnapshotArgs {
     /// How it is written
     #[arg(long, value_enum, default_value_t = SnapshotFormat::Table)]
     pub format: SnapshotFormat,
+}
+
+/// How `jobs` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum JobsFormat {
+    /// For people
+    Table,
+    /// For programs: exact data, an object a line; the last line has the cursor of the next page
+    Json,
+    /// For spreadsheets: one line a job; a text that would run as a formula gets an apostrophe in front
+    Csv,
+}
+
+/// Options of `jobs`.
+#[derive(Debug, Clone, Args)]
+pub struct JobsArgs {
+    /// URI, key=value string or database name; else PG* variables as psql reads them
+    #[arg(long, value_name = "DSN")]
+    pub db: Option<String>,
+    /// Schema of the jobs table; else it is looked for
+    #[arg(long, value_name = "NAME")]
+    pub schema: Option<String>,
+    /// Which jobs, such as `queue:emails state:dead age>1h`; --help explains it. Without it, every live job
+    #[arg(long, value_name = "FILTER", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    pub filter: String,
+    /// natural (as claims take them), created, `run_at`, attempts, priority, lease, failed, completed; `:asc` or `:desc` turns it.
+    /// Where no index serves an order, the first 10,000 rows are sorted, and it says so
+    #[arg(long, value_name = "ORDER", default_value = "natural", value_parser = str::parse::<Sort>)]
+    pub sort: Sort,
+    /// At most so many jobs
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub limit: u32,
+    /// Go on behind an earlier page, by the cursor that it printed
+    #[arg(long, value_name = "CURSOR")]
+    pub after: Option<String>,
+    /// How it is written
+    #[arg(long, value_enum, default_value_t = JobsFormat::Table)]
+    pub format: JobsFormat,
 }
 
 /// Options of `config`.

@@ -1,5 +1,6 @@
 //! The filter language on a real PostgreSQL: what lists show, in which order, how far they look, and what they move.
 
+mod command;
 mod judged;
 mod paging;
 mod reads;

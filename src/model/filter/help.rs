@@ -17,10 +17,10 @@ A filter is one line of terms that must all hold:
   -term             leaves out what the term matches
   word \"a phrase\"   a part of id, error, worker or key; a whole id names its job
 
-Text is literal: %, _ and * have no meaning. Quotes are for spaces and commas; \\\" and \\\\ are a quote
-and a backslash in them. Parts are found in any case of letters, whole values as they are written.
-Lengths of time: 90s, 10m, 1h30m, 7d. Times: now, -1h, +5m, 2026-12-01, 2026-12-01T14:02Z (UTC without
-a zone). Without state: live jobs are shown; a whole id or key finds its job in any state.
+Text is literal: %, _ and * have no meaning. Quotes are for spaces and commas; in them \\\" is a
+quote and \\\\ a backslash. Parts are found in any case of letters, whole values as they are.
+Lengths of time: 90s, 10m, 1h30m, 7d. Times: now, -1h, +5m, 2026-12-01, 2026-12-01T14:02Z (without
+a zone: UTC). Without state: live jobs are shown; a whole id or key finds its job in any state.
 ";
 
 /// [`FILTER_HELP`] with a line for each field.
