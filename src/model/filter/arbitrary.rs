@@ -66,18 +66,20 @@ fn moment() -> impl Strategy<Value = Moment> + Clone {
     ]
 }
 
-fn words() -> impl Strategy<Value = Test> {
+fn words(text: &BoxedStrategy<String>) -> BoxedStrategy<Test> {
     use TextField::{Error, Id, Key, Queue, Reason, Signature, Worker};
     let field = prop::sample::select(vec![Id, Queue, Worker, Error, Signature, Key, Reason]);
-    (field, 0_usize..3, prop::collection::vec(text(), 1..4)).prop_map(|(field, how, any)| {
-        let how = [field.usual(), Match::Whole, Match::Part][how];
-        Test::Text(field, Words { how, any })
-    })
+    (field, 0_usize..3, prop::collection::vec(text.clone(), 1..4))
+        .prop_map(|(field, how, any)| {
+            let how = [field.usual(), Match::Whole, Match::Part][how];
+            Test::Text(field, Words { how, any })
+        })
+        .boxed()
 }
 
-fn payload() -> impl Strategy<Value = Test> {
-    let any = prop::collection::vec(text(), 1..3);
-    let path = prop::collection::vec(prop_oneof![text(), Just("user_id".to_owned()), Just(String::new())], 1..4);
+fn payload(text: &BoxedStrategy<String>) -> BoxedStrategy<Test> {
+    let any = prop::collection::vec(text.clone(), 1..3);
+    let path = prop::collection::vec(prop_oneof![text.clone(), Just("user_id".to_owned()), Just(String::new())], 1..4);
     let number = prop::sample::select(vec!["0", "-1.5", "+7", "007.250"]).prop_map(str::to_owned);
     prop_oneof![
         any.clone().prop_map(|any| Test::Payload(vec![], PayloadTest::Part(any))),
@@ -86,9 +88,10 @@ fn payload() -> impl Strategy<Value = Test> {
         (path.clone(), range(number)).prop_map(|(path, range)| Test::Payload(path, PayloadTest::In(range))),
         path.prop_map(|path| Test::Payload(path, PayloadTest::Present)),
     ]
+    .boxed()
 }
 
-fn test() -> impl Strategy<Value = Test> {
+fn test(text: &BoxedStrategy<String>) -> BoxedStrategy<Test> {
     let number =
         prop::sample::select(vec![NumberField::Priority, NumberField::Attempts, NumberField::Max, NumberField::Left]);
     let numbers = prop_oneof![
@@ -111,20 +114,31 @@ fn test() -> impl Strategy<Value = Test> {
     let has = prop::sample::select(vec![Has::Error, Has::Worker, Has::Lease, Has::Key, Has::Replay]);
     let states = prop::sample::select(StateWord::all().collect::<Vec<_>>());
     prop_oneof![
-        2 => text().prop_map(Test::Anywhere),
+        2 => text.clone().prop_filter("something", |text| !text.is_empty()).prop_map(Test::Anywhere),
         1 => Just(Test::Kind(BackendKind::Jobs)),
         3 => prop::collection::vec(states, 1..4).prop_map(Test::State),
-        4 => words(),
+        4 => words(text),
         3 => (number, numbers).prop_map(|(field, numbers)| Test::Number(field, numbers)),
         3 => (spans, range(span())).prop_map(|(field, range)| Test::Span(field, range)),
         3 => (moments, range(moment())).prop_map(|(field, range)| Test::Moment(field, range)),
         1 => has.prop_map(Test::Has),
-        3 => payload(),
+        3 => payload(text),
     ]
+    .boxed()
 }
 
-/// Filters of up to five terms.
-pub(crate) fn filter() -> impl Strategy<Value = Filter> {
-    let term = (any::<bool>(), test()).prop_map(|(negated, test)| Term { negated, test });
+/// Filters of up to five terms with these texts.
+fn with(text: BoxedStrategy<String>) -> impl Strategy<Value = Filter> {
+    let term = (any::<bool>(), test(&text)).prop_map(|(negated, test)| Term { negated, test });
     prop::collection::vec(term, 0..6).prop_map(Filter::new)
+}
+
+/// Filters whose texts all hold the [`MARK`].
+pub(crate) fn marked() -> impl Strategy<Value = Filter> {
+    with(text().boxed())
+}
+
+/// Filters, many of whose texts need no quotes, or look as if they did not.
+pub(crate) fn filter() -> impl Strategy<Value = Filter> {
+    with(prop_oneof![text(), "-[-a-z.]{0,3}", "[-a-z0-9_.@+%#/…é]{0,6}", "(state|queue)?[:=~<>]?[a-z]{0,3}"].boxed())
 }

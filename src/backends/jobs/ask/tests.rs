@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::super::facts::Relation;
 use super::super::key::Key;
 use super::*;
-use crate::model::filter::arbitrary::{MARK, filter as random};
+use crate::model::filter::arbitrary::{MARK, marked as random};
 use crate::model::filter::{Moment, Numbers, PayloadTest, Range, Span, Term, Test, Words};
 
 fn relation(columns: &[&str], indexes: &[&str]) -> Relation {
