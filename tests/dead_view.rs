@@ -6,7 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use queuetop::app::world::World;
 use queuetop::app::{App, Guards, View};
 use queuetop::keymap::Command;
-use queuetop::model::{Group, Groups, JobState, Panel, PanelKind, Reading, StateSet, Time};
+use queuetop::model::{Group, Groups, Panel, PanelKind, Reading, StateSet, Time};
 use queuetop::msg::{Effect, Msg};
 use queuetop::panes::{Ask, Ctx, Marks, Pane, TimeStyle, dead::DeadLetters};
 use queuetop::text;

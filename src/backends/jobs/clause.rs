@@ -198,13 +198,19 @@ impl<'a> Clauses<'a> {
         if self.facts.can_read(self.table.name(), name) { format!("j.{name}") } else { "null::text".to_owned() }
     }
 
+    /// As our function says, else as near as one expression comes to it.
     fn signature(&self) -> String {
-        let computed = concat!("(", include_str!("sql/signature.sql"), ")");
+        let callable = self.facts.functions.get("error_signature").is_some_and(|function| function.callable);
+        let computed = if callable {
+            format!("case when j.last_error is not null then {{schema}}.error_signature({}) end", error_head())
+        } else {
+            concat!("(", include_str!("sql/signature.sql"), ")").to_owned()
+        };
         match self.table {
             Table::Dead if self.facts.can_read("dead_letter_jobs", "signature") => {
                 format!("coalesce(j.signature, {computed})")
             }
-            _ => computed.to_owned(),
+            _ => computed,
         }
     }
 

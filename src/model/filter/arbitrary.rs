@@ -128,17 +128,17 @@ fn test(text: &BoxedStrategy<String>) -> BoxedStrategy<Test> {
 }
 
 /// Filters of up to five terms with these texts.
-fn with(text: BoxedStrategy<String>) -> impl Strategy<Value = Filter> {
-    let term = (any::<bool>(), test(&text)).prop_map(|(negated, test)| Term { negated, test });
-    prop::collection::vec(term, 0..6).prop_map(Filter::new)
+fn with(text: &BoxedStrategy<String>) -> BoxedStrategy<Filter> {
+    let term = (any::<bool>(), test(text)).prop_map(|(negated, test)| Term { negated, test });
+    prop::collection::vec(term, 0..6).prop_map(Filter::new).boxed()
 }
 
 /// Filters whose texts all hold the [`MARK`].
 pub(crate) fn marked() -> impl Strategy<Value = Filter> {
-    with(text().boxed())
+    with(&text().boxed())
 }
 
 /// Filters, many of whose texts need no quotes, or look as if they did not.
 pub(crate) fn filter() -> impl Strategy<Value = Filter> {
-    with(prop_oneof![text(), "-[-a-z.]{0,3}", "[-a-z0-9_.@+%#/…é]{0,6}", "(state|queue)?[:=~<>]?[a-z]{0,3}"].boxed())
+    with(&prop_oneof![text(), "-[-a-z.]{0,3}", "[-a-z0-9_.@+%#/…é]{0,6}", "(state|queue)?[:=~<>]?[a-z]{0,3}"].boxed())
 }

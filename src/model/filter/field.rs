@@ -62,7 +62,7 @@ pub(super) const FIELDS: [Entry; 24] = [
         "signature",
         &["sig"],
         "the error without what differs from case to case",
-        "signature:\"HTTP <n> from smtp\"",
+        "signature:\"no route to <ip>\"",
     ),
     entry(Field::Text(TextField::Worker), "worker", &["locked_by"], "how the id of who holds it begins", "worker:7f3a"),
     entry(
