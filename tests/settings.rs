@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::dashboard::fill;
+use crate::support::LIMIT;
 use crate::support::pg;
 use crate::support::pty::Pty;
 
@@ -48,7 +49,7 @@ async fn a_target_is_chosen_by_name_and_production_is_said() {
     pty.send_keys("\x1b[15~");
     pty.wait_for_text("To confirm type");
     pty.send_keys("\x1b");
-    pty.wait_for_text("QUEUES");
+    pty.wait_for(|screen| !screen.contains("To confirm type"), LIMIT);
     pty.send_keys("q");
     assert_eq!(pty.wait_exit(), 0);
 }
