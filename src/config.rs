@@ -12,6 +12,7 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::{Deserialize, Deserializer};
 
 use crate::fmt::parse_duration;
+use crate::model::Filter;
 
 pub use keys::{Keys, table as key_table};
 pub use looks::{Columns, Redact, ThemeColour, ThemeSettings};
@@ -314,7 +315,10 @@ fn check(settings: &Settings) -> Result<(), ConfigError> {
 }
 
 fn check_filter(text: &str) -> Result<(), String> {
-    if text.trim().is_empty() { Err("an empty filter".into()) } else { Ok(()) }
+    if text.trim().is_empty() {
+        return Err("an empty filter".into());
+    }
+    text.parse::<Filter>().map(drop).map_err(|error| error.to_string())
 }
 
 fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {

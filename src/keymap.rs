@@ -47,6 +47,10 @@ pub enum Command {
     Filter,
     /// Next sort order.
     Sort,
+    /// To the column at the left.
+    Left,
+    /// To the column at the right.
+    Right,
     /// Only the queue that is followed, or all of them.
     Narrow,
     /// Mark or unmark the job under the cursor.
@@ -110,6 +114,8 @@ pub enum Scope {
     List,
     /// Where the row under the cursor is a job.
     Jobs,
+    /// The list of jobs.
+    JobList,
     /// The table of queues.
     Queues,
     /// The table of error signatures.
@@ -230,6 +236,7 @@ pub fn markdown_table() -> String {
             Scope::Always | Scope::Global => "everywhere",
             Scope::List => "lists",
             Scope::Jobs => "jobs and leases",
+            Scope::JobList => "list of jobs",
             Scope::Queues => "queues",
             Scope::Failures => "failures",
             Scope::Groups => "dead letters",

@@ -11,7 +11,7 @@ use queuetop::model::{
 };
 use queuetop::overlays::confirm::{Answer, Confirm, Place};
 use queuetop::overlays::detail::Detail;
-use queuetop::overlays::filter::FilterPrompt;
+use queuetop::overlays::filter::{FilterPrompt, Known};
 use queuetop::overlays::help::Help;
 use queuetop::overlays::results::Results;
 use queuetop::panes::{Ctx, Marks};
@@ -138,7 +138,7 @@ fn all() -> Vec<(&'static str, Drawing)> {
     let mut reading = Detail::new(job(1, "webhooks", JobState::Expired, 3, ago(252)).at);
     let mut detail = detail(job_detail());
     let mut help = Help::new(vec![Scope::Jobs, Scope::List, Scope::Global, Scope::Always]);
-    let (mut results, filter) = (results(), FilterPrompt::new("timeout"));
+    let (mut results, filter) = (results(), FilterPrompt::new("timeout", Known::default()));
     vec![
         ("confirm-one", Box::new(move |area, buf, ctx| one.render(area, buf, ctx))),
         ("confirm-many", Box::new(move |area, buf, ctx| many.render(area, buf, ctx))),
@@ -190,7 +190,7 @@ fn hostile_text_is_harmless_in_every_overlay() {
         let mut one = confirm(Action::Reap, vec![found.job.clone()], true);
         let mut two = confirm(Action::Reap, vec![found.job.clone(), found.job.clone()], false);
         let mut open = detail(found.clone());
-        let mut prompt = FilterPrompt::new(text);
+        let mut prompt = FilterPrompt::new(text, Known::default());
         prompt.paste(text);
         let result = TargetResult {
             id: text.clone(),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use queuetop::keymap::Command;
+use queuetop::model::filter::TextField;
 use queuetop::model::{Filter, JobState, Page, PageCursor, PageRequest, Reading};
 use queuetop::panes::{Ask, Ctx, Marks, Pane, failures::FailuresPane, jobs::Jobs, leases::Leases, queues::Queues};
 use queuetop::theme::Theme;
@@ -246,7 +247,7 @@ fn a_signature_opens_its_jobs() {
     let ctx = context(&fixture, &marks, &theme);
     failures.on_snapshot(&ctx);
     failures.on_command(Command::Down, &ctx);
-    let filter = Filter::of_queue(&queue_id("webhooks")).with_text("HTTP 422 from hooks.");
+    let filter = Filter::of_queue(&queue_id("webhooks")).and(TextField::Signature, "HTTP 422 from hooks.#");
     assert_eq!(failures.on_command(Command::Inspect, &ctx), Some(Ask::ShowJobs(filter)));
 }
 

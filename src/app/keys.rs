@@ -80,7 +80,7 @@ impl App {
             Command::View(number) => return self.open_full(usize::from(number).saturating_sub(FIRST_FULL)),
             Command::NextPane => self.step_focus(1),
             Command::PreviousPane => self.step_focus(self.overview.len().saturating_sub(1)),
-            Command::Filter => self.overlays.push(Overlay::filter(&self.world.filter)),
+            Command::Filter => self.ask_for_filter(),
             Command::Palette => self.open_palette(),
             Command::Reschedule | Command::Priority => self.ask_for_value(command),
             Command::Pause => self.ask_to_pause(),
@@ -181,26 +181,6 @@ impl App {
         Effects::new()
     }
 
-    fn set_filter(&mut self, text: &str) -> Effects {
-        text.clone_into(&mut self.world.filter);
-        match self.view {
-            View::Jobs => {
-                let filter = self.jobs.filter().clone().with_text(text);
-                return self.show_jobs(filter);
-            }
-            View::Overview => {
-                // The row under the cursor may be hidden now: begin at the top of what is left.
-                let ctx = self.world.ctx(true);
-                if let Some(table) = self.overview.first_mut() {
-                    table.on_command(Command::Top, &ctx);
-                }
-                self.follow_cursor();
-            }
-            View::Full(_) => {}
-        }
-        Effects::new()
-    }
-
     fn open_palette(&mut self) {
         let queues = self.world.snapshot.as_ref().map_or(&[] as &[_], |snapshot| &snapshot.queues);
         let queues = queues.iter().map(|queue| &queue.id);
@@ -219,17 +199,10 @@ impl App {
         }
     }
 
-    fn show_jobs(&mut self, filter: Filter) -> Effects {
-        self.view = View::Jobs;
-        self.zoomed = false;
-        filter.text().unwrap_or_default().clone_into(&mut self.world.filter);
-        vec![Effect::ReadPage(self.jobs.open(filter))]
-    }
-
     fn back(&mut self) -> Effects {
         if !self.world.marks.is_empty() {
             self.world.marks.clear();
-        } else if !self.world.filter.is_empty() {
+        } else if self.view != View::Jobs && !self.world.filter.is_empty() {
             return self.set_filter("");
         } else if self.zoomed {
             self.zoomed = false;

@@ -10,6 +10,7 @@
 
 mod act;
 mod draw;
+mod filter;
 mod footer;
 mod header;
 mod keys;
@@ -90,6 +91,8 @@ pub struct App {
     places: Places,
     /// The jobs of the action on its way, as they were seen.
     acting: Vec<Job>,
+    /// Filters that were typed, the latest last.
+    filters: Vec<String>,
     /// What can be undone, the latest last.
     undo: Vec<Undo>,
     notice: Option<Notice>,
@@ -119,6 +122,7 @@ impl App {
             overlays: Vec::new(),
             places: Places::new(),
             acting: Vec::new(),
+            filters: Vec::new(),
             undo: Vec::new(),
             notice: None,
             refused: None,

@@ -9,7 +9,7 @@ use crate::keymap::{Command, Scope};
 use crate::model::{Action, Job, JobRef, QueueId};
 use crate::overlays::confirm::{self, Confirm, QueueConfirm};
 use crate::overlays::detail::Detail;
-use crate::overlays::filter::{self, FilterPrompt};
+use crate::overlays::filter::{self, FilterPrompt, Known};
 use crate::overlays::help::Help;
 use crate::overlays::palette::{self, Palette};
 use crate::overlays::results::Results;
@@ -74,8 +74,8 @@ impl Overlay {
     }
 
     /// A filter to edit.
-    pub(super) fn filter(text: &str) -> Self {
-        Self::Filter(Box::new(FilterPrompt::new(text)))
+    pub(super) fn filter(text: &str, known: Known) -> Self {
+        Self::Filter(Box::new(FilterPrompt::new(text, known)))
     }
 
     /// A job that is being read.

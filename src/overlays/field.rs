@@ -29,6 +29,19 @@ impl Field {
         self.input.value()
     }
 
+    /// Where the cursor stands, in bytes.
+    pub(super) fn cursor(&self) -> usize {
+        self.text().char_indices().nth(self.input.cursor()).map_or(self.text().len(), |(at, _)| at)
+    }
+
+    /// Puts a text in the place of these bytes, the cursor behind it. What does not lie between characters changes nothing.
+    pub(super) fn replace(&mut self, bytes: std::ops::Range<usize>, with: &str) {
+        let text = self.text();
+        let (Some(before), Some(after)) = (text.get(..bytes.start), text.get(bytes.end..)) else { return };
+        let cursor = before.chars().count() + with.chars().count();
+        self.input = Input::new(format!("{before}{with}{after}").chars().take(MOST).collect()).with_cursor(cursor);
+    }
+
     /// Edits. Says whether the key was one of the field's.
     pub(super) fn on_key(&mut self, event: &KeyEvent) -> bool {
         let Some(request) = request(event) else {

@@ -78,8 +78,9 @@ impl Help {
 }
 
 /// Every scope, in the order of the page.
-const ALL: [Scope; 13] = [
+const ALL: [Scope; 14] = [
     Scope::Jobs,
+    Scope::JobList,
     Scope::Queues,
     Scope::Failures,
     Scope::Groups,
@@ -97,6 +98,7 @@ const ALL: [Scope; 13] = [
 fn name(scope: Scope) -> &'static str {
     match scope {
         Scope::Jobs => "ON A JOB",
+        Scope::JobList => "ON THE LIST OF JOBS",
         Scope::Queues => "ON A QUEUE",
         Scope::Failures => "ON AN ERROR",
         Scope::Groups => "ON ERRORS AND DEAD LETTERS",

@@ -21,6 +21,7 @@ use super::parts::{Cell, Cursor, Grid, dim_if_stale, inset, movement, put, say};
 use super::{Ask, Ctx, Pane};
 use crate::fmt::{self, Figure};
 use crate::keymap::{Command, Scope};
+use crate::model::filter::TextField;
 use crate::model::{Filter, Groups, JobState, Panel, PanelKind, QueueId, Reading};
 use crate::text::{self, Safe};
 use crate::theme;
@@ -142,11 +143,7 @@ fn limits(read: &Groups, ctx: &Ctx<'_>) -> Vec<String> {
 /// The jobs behind a row: the dead ones where there are any, else those that live.
 fn jobs_behind(line: &Line, queue: Option<&QueueId>) -> Filter {
     let dead = line.dead.get().is_some_and(|n| n > 0);
-    // What is folded away and what quotes became is not in the errors themselves; the longest rest is.
-    let parts =
-        line.signature.split(['<', '"', '{', '}']).map(|part| part.rsplit_once('>').map_or(part, |(_, rest)| rest));
-    let text = parts.map(str::trim).max_by_key(|part| part.len()).filter(|part| !part.is_empty());
-    let filter = queue.map_or_else(Filter::default, Filter::of_queue).with_text(text.unwrap_or_default());
+    let filter = queue.map_or_else(Filter::default, Filter::of_queue).and(TextField::Signature, &line.signature);
     if dead { filter.with_state(JobState::Dead) } else { filter }
 }
 
@@ -254,19 +251,13 @@ mod tests {
     }
 
     #[test]
-    fn the_jobs_behind_an_error_contain_its_longest_literal_part() {
-        for (signature, want) in [
-            ("timeout connecting to smtp.<n>", Some("timeout connecting to smtp.")),
-            ("<n> of <n> connections are busy", Some("connections are busy")),
-            ("violates unique constraint \"users_email_key\"", Some("violates unique constraint")),
-            ("{error: timeout,code:504}", Some("error: timeout,code:504")),
-            ("no parts", Some("no parts")),
-            ("abc < b", Some("abc")),
-            ("<n>", None),
-            ("", None),
-        ] {
-            assert_eq!(behind(signature, Reading::Exact(0)).text(), want, "{signature}");
+    fn the_jobs_behind_an_error_have_its_signature() {
+        for signature in ["timeout connecting to smtp.<n>", "unique \"users_email_key\"", ""] {
+            let filter = behind(signature, Reading::Exact(0));
+            assert_eq!(filter.to_string().parse(), Ok(filter.clone()), "{filter}");
+            assert!(filter.to_string().starts_with("signature:"), "{filter}");
         }
+        assert!(behind("x", Reading::Exact(1)).to_string().contains("state:dead"));
     }
 
     #[test]

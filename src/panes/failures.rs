@@ -15,6 +15,7 @@ use super::parts::{Cell, Column, Cursor, Grid, RateLines, Row, dim_if_stale, ins
 use super::{Ask, Ctx, Pane};
 use crate::fmt::{self, Figure, whole_seconds};
 use crate::keymap::{Command, Scope};
+use crate::model::filter::TextField;
 use crate::model::{Filter, JobState, QueueId, Rates, Reading, Signature};
 use crate::text::Safe;
 use crate::theme;
@@ -96,15 +97,10 @@ fn trends(buf: &mut Buffer, area: Rect, ctx: &Ctx<'_>, values: &[Vec<Option<f64>
     }
 }
 
-/// The longest part of a signature that is not folded away: jobs that failed like this contain it.
-fn literal(signature: &Signature) -> &str {
-    signature.text.split('#').map(str::trim).max_by_key(|part| part.len()).unwrap_or_default()
-}
-
 /// The jobs behind a signature: dead ones where all of them died, else those that live.
 fn jobs_behind(signature: &Signature) -> Filter {
     let all_died = signature.dead.get().is_some_and(|dead| Some(dead) >= signature.count.get());
-    let filter = Filter::of_queue(&signature.queue).with_text(literal(signature));
+    let filter = Filter::of_queue(&signature.queue).and(TextField::Signature, &signature.text);
     if all_died { filter.with_state(JobState::Dead) } else { filter }
 }
 
@@ -217,7 +213,7 @@ impl Pane for FailuresPane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BackendKind, StateSet};
+    use crate::model::BackendKind;
 
     fn signature(text: &str, count: u64, dead: u64) -> Signature {
         Signature {
@@ -231,17 +227,9 @@ mod tests {
     }
 
     #[test]
-    fn the_jobs_behind_a_signature_contain_its_longest_literal_part() {
-        for (text, want) in [
-            ("timeout connecting to smtp.#", Some("timeout connecting to smtp.")),
-            ("# of # connections are busy", Some("connections are busy")),
-            ("no numbers", Some("no numbers")),
-            ("#", None),
-            ("", None),
-        ] {
-            assert_eq!(jobs_behind(&signature(text, 5, 0)).text(), want);
-        }
-        assert_eq!(jobs_behind(&signature("x", 5, 4)).states(), StateSet::LIVE);
-        assert_eq!(jobs_behind(&signature("x", 5, 5)).states(), StateSet::DEAD);
+    fn the_jobs_behind_a_signature_have_it() {
+        let filter = |count, dead| jobs_behind(&signature("timeout <n>", count, dead)).to_string();
+        assert_eq!(filter(5, 0), "queue:emails signature:\"timeout <n>\"");
+        assert_eq!(filter(5, 5), "queue:emails signature:\"timeout <n>\" state:dead");
     }
 }

@@ -17,6 +17,9 @@ use super::parts::{Cursor, Grid, Move, arranged, dim_if_stale, movement, say};
 use super::{Ask, Ctx, Pane};
 use crate::fmt;
 use crate::keymap::{Command, Scope};
+use crate::model::filter::Reach;
+use crate::model::page::WINDOW_ROWS;
+use crate::model::sort::Served;
 use crate::model::{Filter, Job, JobRef, Page, PageCursor, PageRequest, Reading, Sort, Time};
 use crate::text::Safe;
 
@@ -30,6 +33,8 @@ pub fn heads() -> Vec<&'static str> {
 
 /// Rows of one page.
 const PAGE: u32 = 200;
+/// A list that reads much of many rows is read again after this.
+const WIDE_EVERY: Duration = Duration::from_secs(30);
 /// How long a page may be on its way.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -37,6 +42,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub struct Jobs {
     filter: Filter,
+    sort: Sort,
     /// Where each page before this one began, and this one: the way back.
     starts: Vec<Option<PageCursor>>,
     page: Option<Page>,
@@ -60,13 +66,17 @@ impl Jobs {
     #[must_use]
     pub fn refresh(&self, ctx: &Ctx<'_>) -> Option<PageRequest> {
         let waits = self.asked_at.is_some_and(|at| ctx.now >= at && ctx.now < at.plus(PATIENCE));
-        (!waits).then(|| self.request())
+        // What reads the errors or payloads of many rows is read again only now and then.
+        let wide = self.filter.reach() >= Reach::Errors;
+        let fresh = self.page.as_ref().is_some_and(|page| ctx.now < page.taken_at.plus(WIDE_EVERY));
+        let rests = waits || (wide && fresh);
+        (!rests).then(|| self.request())
     }
 
     /// The page that is on screen.
     fn request(&self) -> PageRequest {
         let after = self.starts.last().cloned().flatten();
-        PageRequest { filter: self.filter.clone(), sort: Sort::Natural, after, limit: PAGE }
+        PageRequest { filter: self.filter.clone(), sort: self.sort, after, limit: PAGE }
     }
 
     /// What the list shows.
@@ -89,10 +99,12 @@ impl Jobs {
 
     /// Past the last row comes the next page, before the first the one before.
     fn turn(&mut self, step: Move, now: Time) -> Option<Ask> {
-        let at = self.rows().iter().position(|job| Some(&job.at) == self.cursor.key())?;
+        let at = self.rows().iter().position(|job| Some(&job.at) == self.cursor.key());
+        // A page may be empty and go on: then there is no row to stand on.
+        let at = if self.rows().is_empty() { 0 } else { at? };
         let next = self.page.as_ref().and_then(|page| page.next.clone());
         match step {
-            Move::By(1) | Move::Pages(1) if at + 1 == self.rows().len() => {
+            Move::By(1) | Move::Pages(1) if at + 1 >= self.rows().len() => {
                 self.starts.push(Some(next?));
                 self.arrive = Some(Move::First);
             }
@@ -104,6 +116,33 @@ impl Jobs {
         }
         self.asked_at = Some(now);
         Some(Ask::Read(self.request()))
+    }
+
+    /// The next order that makes sense for the filter, from the top.
+    fn next_sort(&mut self, now: Time) -> Ask {
+        let offered = Sort::offered(&self.filter);
+        let at = offered.iter().position(|(sort, _)| *sort == self.sort).map_or(0, |at| at + 1);
+        self.sort = offered.get(at).map(|(sort, _)| *sort).unwrap_or_default();
+        self.starts.clear();
+        (self.arrive, self.asked_at) = (Some(Move::First), Some(now));
+        Ask::Read(self.request())
+    }
+
+    /// `by lease`, and where no index serves that, of how many rows.
+    fn sort_words(&self) -> Option<String> {
+        let Sort::By { key, descending } = self.sort else { return None };
+        let way = if descending { " down" } else { "" };
+        let of = match self.sort.served(&self.filter) {
+            Served::Index => String::new(),
+            Served::Window => format!(" of the first {} rows", fmt::count(WINDOW_ROWS.unsigned_abs())),
+        };
+        Some(format!("by {}{way}{of}", key.as_str()))
+    }
+
+    /// The job under the cursor is not on this page any more.
+    fn lost_its_job(&self) -> bool {
+        let there = |at: &JobRef| self.rows().iter().any(|job| job.at == *at);
+        !self.rows().is_empty() && self.cursor.key().is_some_and(|at| !there(at))
     }
 
     fn table(&mut self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
@@ -174,6 +213,8 @@ impl Pane for Jobs {
                 0 => format!("{rows}{more}"),
                 before => format!("page {}, {rows}{more} here", before + 1),
             }));
+            parts.extend(self.sort_words());
+            parts.extend(self.lost_its_job().then(|| "the job under the cursor is not here any more".to_owned()));
             parts.extend((!ctx.marks.is_empty()).then(|| format!("{} marked", ctx.marks.len())));
             parts.push(format!("read {}", ctx.ago(page.taken_at)));
             parts.extend(page.note.as_ref().map(|note| Safe::first_line(note).into()));
@@ -183,10 +224,13 @@ impl Pane for Jobs {
     }
 
     fn scopes(&self) -> &'static [Scope] {
-        &[Scope::Jobs, Scope::List]
+        &[Scope::JobList, Scope::Jobs, Scope::List]
     }
 
     fn on_command(&mut self, command: Command, ctx: &Ctx<'_>) -> Option<Ask> {
+        if command == Command::Sort {
+            return Some(self.next_sort(ctx.now));
+        }
         if let Some(step) = movement(command) {
             if let Some(ask) = self.turn(step, ctx.now) {
                 return Some(ask);
@@ -214,7 +258,8 @@ impl Pane for Jobs {
             return;
         }
         (self.trouble, self.asked_at) = (None, None);
-        if page.jobs.value().is_some_and(Vec::is_empty) && !self.starts.is_empty() {
+        let empty = page.jobs.value().is_some_and(Vec::is_empty);
+        if empty && page.next.is_none() && !self.starts.is_empty() {
             // The page is gone: step back, and the next reading fills it.
             self.starts.pop();
             self.arrive = Some(Move::Last);

@@ -13,12 +13,13 @@ use std::time::Duration;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
 
 use super::parts::{Cell, Column, Cursor, Grid, arranged, dim_if_stale, movement, place_in, say};
 use super::{Ask, Ctx, Pane};
 use crate::fmt;
 use crate::keymap::{Command, Scope};
-use crate::model::{Filter, QueueId, QueueStats, Snapshot, Time};
+use crate::model::{QueueId, QueueStats, Snapshot, Time};
 use crate::text::Safe;
 use crate::theme;
 use cells::COLUMNS;
@@ -36,6 +37,8 @@ pub struct Queues {
     /// The server's time when they were sorted.
     sorted_at: Option<Time>,
     cursor: Cursor<QueueId>,
+    /// The number under the cursor, by its column's place in the table's own order; 0: the queue itself.
+    column: usize,
 }
 
 impl Queues {
@@ -48,6 +51,19 @@ impl Queues {
     fn shown(&self, ctx: &Ctx<'_>) -> Vec<&QueueId> {
         let wanted = ctx.filter.to_lowercase();
         self.rows.iter().filter(|id| wanted.is_empty() || id.name.to_lowercase().contains(&wanted)).collect()
+    }
+
+    /// To the next number, in the order of the screen.
+    fn step_column(&mut self, right: bool, ctx: &Ctx<'_>) {
+        let order: Vec<usize> = match &ctx.arrangement.queues {
+            Some(order) => order.clone(),
+            None => (0..COLUMNS.len()).collect(),
+        };
+        // The trend is no number.
+        let numbers: Vec<usize> = order.into_iter().filter(|column| *column != cells::TREND).collect();
+        let at = numbers.iter().position(|column| *column == self.column).unwrap_or(0);
+        let next = if right { (at + 1).min(numbers.len().saturating_sub(1)) } else { at.saturating_sub(1) };
+        self.column = numbers.get(next).copied().unwrap_or(0);
     }
 
     fn sort(&mut self, snapshot: &Snapshot, ctx: &Ctx<'_>) {
@@ -91,6 +107,15 @@ impl Queues {
             grid.row(buf, body, line, &columns, &row);
             if here && ctx.focused {
                 buf.set_style(Rect { y: body.y + line, height: 1, ..body }, ctx.theme.cursor);
+                let number = place_in(order, self.column).filter(|_| self.column > 0);
+                if let Some(place) = number.and_then(|column| grid.cell(body, line, column)) {
+                    buf.set_style(
+                        place,
+                        Style::new()
+                            .remove_modifier(Modifier::REVERSED)
+                            .add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
+                    );
+                }
             }
         }
     }
@@ -137,12 +162,16 @@ impl Pane for Queues {
             return self.current(ctx).cloned().map(Ask::Follow);
         }
         match command {
+            Command::Left | Command::Right => {
+                self.step_column(command == Command::Right, ctx);
+                None
+            }
             Command::Sort => {
                 self.order = self.order.next();
                 self.sort(ctx.snapshot?, ctx);
                 None
             }
-            Command::Inspect => Some(Ask::ShowJobs(Filter::of_queue(self.current(ctx)?))),
+            Command::Inspect => Some(Ask::ShowJobs(cells::behind(self.current(ctx)?, self.column))),
             _ => None,
         }
     }

@@ -16,8 +16,8 @@ use super::parts::{Cursor, Grid, dim_if_stale, movement, put, say};
 use super::{Ask, Ctx, Pane};
 use crate::fmt;
 use crate::keymap::{Command, Scope};
-use crate::model::filter::TextField;
-use crate::model::{Filter, Job, Panel, PanelKind, Reading, Time, WorkerStats, Workers};
+use crate::model::filter::{StateWord, TextField};
+use crate::model::{Filter, Job, JobState, Panel, PanelKind, Reading, Time, WorkerStats, Workers};
 use crate::text::Safe;
 
 /// From this height on the leases of the worker under the cursor have a place below the table.
@@ -157,7 +157,8 @@ impl WorkersPane {
 
 /// The jobs that a worker holds.
 fn jobs_of(worker: &str) -> Filter {
-    Filter::default().and(TextField::Worker, worker)
+    let held = [JobState::Running, JobState::Expired].map(StateWord::One);
+    Filter::default().and(TextField::Worker, worker).with_states(held.to_vec())
 }
 
 impl Pane for WorkersPane {

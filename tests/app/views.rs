@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crossterm::event::KeyCode;
 use queuetop::app::{Overlay, View};
-use queuetop::model::{JobDetail, Panel, PanelKind, Reading, Workers};
+use queuetop::model::{JobDetail, Panel, PanelKind, Reading, Sort, Workers};
 use queuetop::msg::{Effect, Msg};
 
 use super::{Rig, snapshot};
@@ -108,4 +108,80 @@ fn a_longer_range_reads_more_of_the_past_once() {
     rig.app.update(Msg::HistoryFailed("it took too long".into()));
     assert!(rig.screen(120, 40).contains("the past could not be read: it took too long"));
     assert_eq!(rig.keys("[[]"), [day], "what failed is asked for again");
+}
+
+/// The filter of the page that is asked for.
+fn asked(effects: &[Effect]) -> String {
+    let [Effect::ReadPage(request)] = effects else { panic!("{effects:?}") };
+    request.filter.to_string()
+}
+
+#[test]
+fn a_filter_opens_the_list_and_free_words_narrow_the_view() {
+    let mut rig = Rig::connected();
+    rig.keys("/web");
+    assert_eq!(rig.press(KeyCode::Enter), []);
+    assert_eq!(rig.app.view(), View::Overview);
+    assert!(!rig.screen(120, 40).contains("invoices"));
+    rig.press(KeyCode::Esc);
+    assert!(rig.screen(120, 40).contains("invoices"));
+    rig.keys("/state:dead attempts>=3");
+    assert_eq!(asked(&rig.press(KeyCode::Enter)), "state:dead attempts>=3");
+    assert_eq!(rig.app.view(), View::Jobs);
+    // The list's own filter is edited, and what is wrong changes nothing.
+    rig.keys("/ qeu:x");
+    assert_eq!(rig.press(KeyCode::Enter), []);
+    assert!(rig.screen(120, 40).contains("^^^"), "{}", rig.screen(120, 40));
+    for _ in 0.." qeu:x".len() {
+        rig.press(KeyCode::Backspace);
+    }
+    rig.keys(" queue:emails");
+    assert_eq!(asked(&rig.press(KeyCode::Enter)), "state:dead attempts>=3 queue:emails");
+    rig.keys("/");
+    rig.press(KeyCode::Up);
+    rig.press(KeyCode::Up);
+    assert_eq!(asked(&rig.press(KeyCode::Enter)), "state:dead attempts>=3");
+    rig.press(KeyCode::Esc);
+    assert_eq!(rig.app.view(), View::Overview);
+}
+
+#[test]
+fn enter_on_a_number_opens_the_jobs_behind_it() {
+    let mut rig = Rig::connected();
+    assert_eq!(asked(&rig.press(KeyCode::Enter)), "queue:webhooks");
+    for (steps, want) in [
+        (1, "queue:webhooks state:ready"),
+        (2, "queue:webhooks state:scheduled"),
+        (4, "queue:webhooks state:expired"),
+        (9, "queue:webhooks state:scheduled attempts>=1"),
+        (10, "queue:webhooks state:dead"),
+    ] {
+        let mut rig = Rig::connected();
+        for _ in 0..steps {
+            assert_eq!(rig.press(KeyCode::Right), []);
+        }
+        assert_eq!(asked(&rig.press(KeyCode::Enter)), want);
+    }
+    let mut rig = Rig::connected();
+    rig.keys("llhhh");
+    assert_eq!(asked(&rig.press(KeyCode::Enter)), "queue:webhooks", "the first is the queue itself");
+}
+
+#[test]
+fn the_list_is_sorted_by_what_makes_sense_for_it_and_says_how_far() {
+    let mut rig = Rig::connected();
+    rig.keys("/queue:emails");
+    rig.press(KeyCode::Enter);
+    let mut seen = Vec::new();
+    for _ in 0..8 {
+        let effects = rig.keys("s");
+        let [Effect::ReadPage(request)] = effects.as_slice() else { panic!("{effects:?}") };
+        seen.push(request.sort);
+    }
+    assert!(seen.contains(&Sort::Natural) && seen.len() > 3);
+    rig.keys("/state:dead");
+    rig.press(KeyCode::Enter);
+    let effects = rig.keys("s");
+    let [Effect::ReadPage(request)] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!(request.after, None, "from the top");
 }

@@ -104,6 +104,13 @@ impl Filter {
         self
     }
 
+    /// The same, of jobs that were begun before.
+    #[must_use]
+    pub fn and_tried(mut self) -> Self {
+        self.terms.push(Term::plain(Test::Number(NumberField::Attempts, Numbers::In(Range::From(1)))));
+        self
+    }
+
     /// Its terms, as written.
     #[must_use]
     pub fn terms(&self) -> &[Term] {

@@ -143,6 +143,13 @@ impl Grid {
         self.shown.iter().find(|p| p.column == column).map(|p| p.width)
     }
 
+    /// The place of a cell on a line of `area`, where its column is shown.
+    pub(crate) fn cell(&self, area: Rect, line: u16, column: usize) -> Option<Rect> {
+        let placed = self.shown.iter().find(|placed| placed.column == column)?;
+        let row = Rect { y: area.y.saturating_add(line), height: 1, ..area }.intersection(area);
+        Some(at(row, placed.x, placed.width))
+    }
+
     /// Draws the headings; `emphasis` is the column that the rows are sorted by.
     pub(crate) fn head(
         &self,

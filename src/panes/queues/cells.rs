@@ -4,7 +4,7 @@ use ratatui::style::Style;
 
 use crate::diagnose;
 use crate::fmt::{self, Figure, Tone, whole_seconds};
-use crate::model::{BackendKind, Drain, QueueStats, Reading, Severity};
+use crate::model::{BackendKind, Drain, Filter, JobState, QueueId, QueueStats, Reading, Severity};
 use crate::panes::Ctx;
 use crate::panes::parts::{Cell, Column, Row, Window, spark, style_of};
 use crate::text::Safe;
@@ -48,6 +48,22 @@ pub(super) const fn sorted_column(order: Order) -> Option<usize> {
         Order::Oldest => Some(6),
         Order::Inflow => Some(7),
         Order::Dead => Some(10),
+    }
+}
+
+/// The jobs behind a number of a queue, by the column's place in [`COLUMNS`].
+pub(super) fn behind(queue: &QueueId, column: usize) -> Filter {
+    let filter = Filter::of_queue(queue);
+    match COLUMNS.get(column).map_or("", |column| column.head) {
+        "ready" | "oldest" | "drains" => filter.with_state(JobState::Ready),
+        "sched" => filter.with_state(JobState::Scheduled),
+        "run" | "batch" => filter.with_state(JobState::Running),
+        "exp" => filter.with_state(JobState::Expired),
+        "exh" => filter.with_state(JobState::Exhausted),
+        "done/s" | "p95" => filter.with_state(JobState::Completed),
+        "retry/s" => filter.with_state(JobState::Scheduled).and_tried(),
+        "dead/s" => filter.with_state(JobState::Dead),
+        _ => filter,
     }
 }
 
