@@ -122,9 +122,9 @@ fn a_filter_opens_the_list_and_free_words_narrow_the_view() {
     rig.keys("/web");
     assert_eq!(rig.press(KeyCode::Enter), []);
     assert_eq!(rig.app.view(), View::Overview);
-    assert!(!rig.screen(120, 40).contains("invoices"));
+    assert!(!rig.screen(120, 40).contains("thumbnails"));
     rig.press(KeyCode::Esc);
-    assert!(rig.screen(120, 40).contains("invoices"));
+    assert!(rig.screen(120, 40).contains("thumbnails"));
     rig.keys("/state:dead attempts>=3");
     assert_eq!(asked(&rig.press(KeyCode::Enter)), "state:dead attempts>=3");
     assert_eq!(rig.app.view(), View::Jobs);
