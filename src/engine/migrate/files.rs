@@ -25,6 +25,7 @@ const FILES: &[File] = &[
     (12, "tokens", include_str!("../../../migrations/V12__tokens.sql")),
     (13, "signatures", include_str!("../../../migrations/V13__signatures.sql")),
     (14, "dead_letter_keys", include_str!("../../../migrations/V14__dead_letter_keys.sql")),
+    (15, "lighter_complete", include_str!("../../../migrations/V15__lighter_complete.sql")),
 ];
 
 /// Table with refinery's history of what was applied.
