@@ -31,4 +31,4 @@ pub use secret::Secret;
 pub use session::{Batch, Session};
 pub use sqllog::{SqlLog, SqlLogEntry};
 pub use statement::{Limits, Param, Statement};
-pub use types::Text;
+pub use types::{Json, Text};

@@ -1,4 +1,4 @@
-//! Wire formats of our own: times with their infinities, and text that need not be UTF-8.
+//! Wire formats of our own: times with their infinities, and text and JSON that need not be UTF-8.
 
 use std::{error::Error, fmt::Write as _};
 
@@ -65,6 +65,20 @@ impl<'a> FromSql<'a> for Text {
     }
 }
 
+/// `json` from the database; bytes that are not UTF-8, as in `SQL_ASCII` databases, become U+FFFD.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Json(pub serde_json::Value);
+
+impl<'a> FromSql<'a> for Json {
+    fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Self(serde_json::from_str(&String::from_utf8_lossy(raw))?))
+    }
+
+    fn accepts(r#type: &Type) -> bool {
+        *r#type == Type::JSON
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +87,13 @@ mod tests {
     fn bytes_that_are_not_text_stay_visible() {
         assert_eq!(Text::from_bytes(b"caf\xc3\xa9 caf\xe9 \xff").0, "café caf\\xE9 \\xFF");
         assert_eq!(Text::from_bytes(b"").0, "");
+    }
+
+    #[test]
+    fn json_survives_bytes_that_are_not_text() {
+        let json = Json::from_sql(&Type::JSON, b"{\"caf\xe9\": 1}").unwrap();
+        assert_eq!(json.0, serde_json::json!({"caf\u{fffd}": 1}));
+        assert!(Json::from_sql(&Type::JSON, b"{").is_err());
     }
 
     #[test]

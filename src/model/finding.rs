@@ -19,8 +19,8 @@ impl Severity {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Info => "info",
-            Self::Look => "look",
-            Self::Act => "act",
+            Self::Look => "warning",
+            Self::Act => "critical",
         }
     }
 }
@@ -40,7 +40,7 @@ pub struct Finding {
     pub brief: String,
     /// The proof: what was measured and its value with unit and time.
     pub evidence: Vec<(String, String)>,
-    /// What to do about it: a key, a command or a place to look at.
+    /// What to do about it: a key, a command or a place to look at. Several statements stand on lines of their own.
     pub next_step: String,
     /// How much of it there is, for the order among findings of one rule (jobs, mostly).
     pub weight: u64,

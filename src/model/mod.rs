@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod bulk;
+pub mod checkup;
 pub mod clock;
 pub mod filter;
 pub mod finding;

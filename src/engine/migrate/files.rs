@@ -28,6 +28,11 @@ const FILES: &[File] = &[
     (15, "lighter_complete", include_str!("../../../migrations/V15__lighter_complete.sql")),
 ];
 
+/// The files up to a version, in order.
+pub(super) fn texts(version: i32) -> impl Iterator<Item = &'static str> {
+    FILES.iter().filter(move |(file, ..)| *file <= version).map(|(.., text)| *text)
+}
+
 /// Table with refinery's history of what was applied.
 pub const HISTORY_TABLE: &str = "queuetop_migrations";
 

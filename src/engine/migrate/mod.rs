@@ -5,6 +5,7 @@
 //! half done. It must not decide anything about a dashboard's session: it works on a connection of its own.
 
 mod adopt;
+mod contents;
 mod error;
 mod files;
 mod inspect;
@@ -18,6 +19,7 @@ use std::time::Duration;
 use refinery_core::Runner;
 use tokio_postgres::Client;
 
+pub use contents::{contents, group_roles};
 pub use error::MigrateError;
 pub use files::{HISTORY_TABLE, latest_version, quote_ident, quote_literal};
 use files::{Names, migrations};
