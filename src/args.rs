@@ -80,6 +80,8 @@ pub enum Command {
     /// A list of jobs by filter, page by page
     #[command(after_long_help = filter::help_text())]
     Jobs(JobsArgs),
+    /// What is installed, which rights are missing, what is misconfigured
+    Doctor(DoctorArgs),
     /// Where the settings come from
     Config(ConfigArgs),
 }
@@ -215,6 +217,50 @@ pub struct JobsArgs {
     /// How it is written
     #[arg(long, value_enum, default_value_t = JobsFormat::Table)]
     pub format: JobsFormat,
+}
+
+/// How `doctor` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DoctorFormat {
+    /// For people: the worst first
+    Table,
+    /// For programs
+    Json,
+}
+
+/// From which severity on `doctor` ends with status 3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// Warnings, and what is critical
+    Warning,
+    /// Only what is critical
+    Critical,
+}
+
+/// Options of `doctor`.
+#[derive(Debug, Clone, Args)]
+pub struct DoctorArgs {
+    /// Where
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// Whose rights to look at; a role that does not exist yet is told what it needs [default: the one connected as]
+    #[arg(long, value_name = "NAME")]
+    pub role: Option<String>,
+    /// How it is written
+    #[arg(long, value_enum, default_value_t = DoctorFormat::Table)]
+    pub format: DoctorFormat,
+    /// End with status 3 from this severity on; what could not be checked does not count
+    #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = FailOn::Warning)]
+    pub fail_on: FailOn,
+    /// Compare the counters with all rows and mend them, while workers run
+    #[arg(long, conflicts_with_all = ["role", "format", "fail_on"])]
+    pub recount: bool,
+    /// With --recount: only compare; status 3 when they differ
+    #[arg(long, requires = "recount")]
+    pub dry_run: bool,
+    /// With --recount: do not ask
+    #[arg(long, short, requires = "recount", conflicts_with = "dry_run")]
+    pub yes: bool,
 }
 
 /// Options of `config`.

@@ -3,6 +3,7 @@
 pub mod config;
 pub mod dashboard;
 pub mod demo;
+pub mod doctor;
 pub mod jobs;
 pub mod log;
 pub mod migrate;
@@ -62,6 +63,7 @@ pub async fn run(cli: Cli, crash: &dashboard::crash::Crash) -> Result<u8, Comman
         Some(Command::Reaper(args)) => Box::pin(reaper::run(args)).await,
         Some(Command::Snapshot(args)) => snapshot::run(args).await,
         Some(Command::Jobs(args)) => jobs::run(args).await,
+        Some(Command::Doctor(args)) => Box::pin(doctor::run(args)).await,
         Some(Command::Demo(args)) => Box::pin(demo::run(args, crash)).await,
     }
 }

@@ -5,6 +5,7 @@
 //! shows a case nearby where it stays silent. No IO and no clock: now is when the readings were taken.
 
 mod backlog;
+pub mod checks;
 mod failures;
 mod leases;
 mod recent;

@@ -59,7 +59,7 @@ pub(super) enum Reaper {
 
 impl Reaper {
     /// Silent from this many seconds on: a reaper that cron starts every minute must not look dead.
-    const SILENT_AFTER: i64 = 150;
+    pub(super) const SILENT_AFTER: i64 = 150;
 
     pub(super) fn of(snapshot: &Snapshot, now: Time) -> Self {
         match snapshot.reaper_last.get() {

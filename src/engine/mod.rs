@@ -7,12 +7,14 @@
 //! - `act`: a session that exists only while acting
 //! - `bulk`: acting on a frozen set in small steps, with a journal
 //! - `sweep`: the reaper and the housekeeping, a round at a time
+//! - `doctor`: asks the questions of a check-up
 //! - `migrate`: installs or upgrades the `jobs` backend's SQL
 
 pub mod act;
 pub mod browse;
 pub mod bulk;
 mod detect;
+pub mod doctor;
 mod event;
 mod live;
 pub mod migrate;
@@ -23,5 +25,5 @@ pub mod sweep;
 pub use detect::Installed;
 pub use event::Event;
 pub use live::{Backends, Detect, Live, LiveView};
-pub use poll::{Pace, Poll, Wake, fill_handling, read_core};
+pub use poll::{Pace, Poll, Wake, fill_handling, read_core, read_whole};
 pub use push::Push;

@@ -93,7 +93,9 @@ impl Handling {
     #[must_use]
     pub fn batch(&self) -> Reading<Option<f64>> {
         let (claimed, claims) = (self.claimed.get().unwrap_or(0), self.claims.get().unwrap_or(0));
-        self.claims.combine(self.claimed, |a, _| a).map(|_| (claims > 0 && claimed > 0).then(|| claimed as f64 / claims as f64))
+        self.claims
+            .combine(self.claimed, |a, _| a)
+            .map(|_| (claims > 0 && claimed > 0).then(|| claimed as f64 / claims as f64))
     }
 
     /// Both together: sums, and the larger wave. What is missing in one is missing in the sum's being known.

@@ -85,6 +85,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "counter_floor",
     "counter_drift",
     "error_signature",
+    "recount_counters",
     "notify_changed",
 ];
 /// What the list of jobs shows, and what the numbers of a bare table need.
@@ -178,6 +179,11 @@ impl Facts {
     /// The index of leases.
     pub(super) fn has_lease_index(&self) -> bool {
         self.has_index("jobs", &["(lease_until)", "'running'"])
+    }
+
+    /// A group that was granted this function, else what it is usually called.
+    pub(super) fn granted<'a>(&'a self, function: &str, usual: &'a str) -> &'a str {
+        self.functions.get(function).and_then(|function| function.granted_to.as_deref()).unwrap_or(usual)
     }
 
     /// `Ok(())` when this role may act, else why not.

@@ -24,6 +24,7 @@ mod page;
 mod params;
 mod parts;
 mod queued;
+mod recount;
 mod row;
 mod texts;
 mod walk;
@@ -46,6 +47,7 @@ use crate::model::{
 };
 
 pub use self::detect::detect;
+pub use self::recount::{Comparison, Difference};
 
 /// For the numbers of a frame; they are due every second.
 const CORE_LIMITS: Limits = Limits::within(Duration::from_secs(5));

@@ -65,12 +65,12 @@ impl Parts {
         let mut snapshot = core?;
         if epoch.elapsed() >= self.leases.due(pace) {
             let (spent, started) = (session.busy(), epoch.elapsed());
-            self.kept_leases = read_leases(live).await?;
+            self.kept_leases = read_leases(session, &live.backends).await?;
             self.leases.read(started, session.busy().saturating_sub(spent));
         }
         if epoch.elapsed() >= self.failures.due(pace) {
             let (spent, started) = (session.busy(), epoch.elapsed());
-            self.kept_failures = read_failures(live).await?;
+            self.kept_failures = read_failures(session, &live.backends).await?;
             self.failures.read(started, session.busy().saturating_sub(spent));
         }
         if epoch.elapsed() >= self.handling.due(pace) {
@@ -115,6 +115,19 @@ pub async fn read_core(session: &Session, backends: &[Box<dyn Backend>]) -> Resu
     Ok(snapshot)
 }
 
+/// Everything at once, whatever its rhythm.
+///
+/// # Errors
+/// When the core numbers cannot be read, or the session ends.
+pub async fn read_whole(session: &Session, backends: &[Box<dyn Backend>]) -> Result<Snapshot, DbError> {
+    let before = session.busy();
+    let mut snapshot = read_core(session, backends).await?;
+    snapshot.leases = read_leases(session, backends).await?;
+    snapshot.failures = read_failures(session, backends).await?;
+    snapshot.cost = session.busy().saturating_sub(before);
+    Ok(snapshot)
+}
+
 /// The time alone, where there is nothing else to read.
 async fn server_clock(session: &Session) -> Result<Time, DbError> {
     let ask = [Statement::new("select 1")];
@@ -122,10 +135,10 @@ async fn server_clock(session: &Session) -> Result<Time, DbError> {
 }
 
 /// All leases, soonest end first; a lease without an end counts as past.
-async fn read_leases(live: &Live) -> Result<Reading<Vec<Lease>>, DbError> {
+async fn read_leases(session: &Session, backends: &[Box<dyn Backend>]) -> Result<Reading<Vec<Lease>>, DbError> {
     let mut all = Reading::NotApplicable;
-    for backend in live.backends.iter() {
-        let one = own_fault(backend.leases(&live.session, MOST_LEASES).await)?;
+    for backend in backends {
+        let one = own_fault(backend.leases(session, MOST_LEASES).await)?;
         all = join(all, one);
     }
     Ok(all.map(|mut leases| {
@@ -136,15 +149,15 @@ async fn read_leases(live: &Live) -> Result<Reading<Vec<Lease>>, DbError> {
 }
 
 /// Failures and dead letters of all backends.
-async fn read_failures(live: &Live) -> Result<Failures, DbError> {
+async fn read_failures(session: &Session, backends: &[Box<dyn Backend>]) -> Result<Failures, DbError> {
     let mut all = Failures {
         failed_15m: Reading::NotApplicable,
         dead_1h: Reading::NotApplicable,
         signatures: Reading::NotApplicable,
         taken_at: None,
     };
-    for backend in live.backends.iter() {
-        let one = match backend.failures(&live.session).await {
+    for backend in backends {
+        let one = match backend.failures(session).await {
             Err(error) if error.is_link_lost() => return Err(error),
             Err(error) if error.is_denied() => Failures {
                 failed_15m: Reading::Denied,
