@@ -22,6 +22,8 @@ mod dead_view;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod doctor;
+#[cfg(test)]
 mod engine;
 #[cfg(test)]
 mod examples;

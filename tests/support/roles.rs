@@ -42,9 +42,14 @@ impl Place {
         place
     }
 
+    /// How a role connects.
+    pub(crate) fn dsn(&self, role: &str) -> String {
+        self.server.dsn("postgres").replace("user=postgres", &format!("user={role}"))
+    }
+
     /// A session of a role; its `search_path` holds nothing of ours.
     pub(crate) async fn as_role(&self, role: &str) -> Client {
-        let client = connect(&self.server.dsn("postgres").replace("user=postgres", &format!("user={role}"))).await;
+        let client = connect(&self.dsn(role)).await;
         client.batch_execute("set search_path = ''").await.expect("set");
         client
     }

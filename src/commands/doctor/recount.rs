@@ -90,7 +90,8 @@ fn confirm(connector: &Connector, before: &Comparison) -> Result<bool, CommandEr
     let mut queues: Vec<&str> = before.differences.iter().map(|one| one.queue.as_str()).collect();
     queues.dedup();
     let target = Safe::full(&connector.target().to_string());
-    let asked = write!(io::stderr().lock(), "mend the counters of {} queues in {target}? [y/N] ", queues.len());
+    let what = if queues.len() == 1 { "1 queue".to_owned() } else { format!("{} queues", queues.len()) };
+    let asked = write!(io::stderr().lock(), "mend the counters of {what} in {target}? [y/N] ");
     let mut answer = String::new();
     let read = asked.and_then(|()| io::stderr().flush()).and_then(|()| io::stdin().lock().read_line(&mut answer));
     read.map_err(|error| CommandError::Failed(format!("the terminal cannot be asked: {error}")))?;

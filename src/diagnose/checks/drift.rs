@@ -82,8 +82,8 @@ fn judge(seen: &Seen<'_>) -> Result<Judged, String> {
         .collect();
     if !wrong.is_empty() {
         let names: Vec<String> = wrong.iter().map(|(name, _)| name.clone()).collect();
-        let what = several(names.len(), "queue is", "queues are");
-        let mut found = Judged::found(Severity::Look, format!("the counters of {what} wrong: {}", few(&names)));
+        let what = several(names.len(), "queue", "queues");
+        let mut found = Judged::found(Severity::Look, format!("the counters are wrong for {what}: {}", few(&names)));
         for (name, figures) in wrong.iter().take(SHOWN) {
             for Wrong { figure, counted, truth } in *figures {
                 let more = if *truth >= CAP { "+" } else { "" };

@@ -19,7 +19,8 @@ const SQL: &str = "
 select f.name, f.signature, f.owner, f.faults
 from (
   select e.name, quote_ident(pg_get_userbyid(p.proowner)) as owner,
-    format('%I.%I(%s)', n.nspname, e.name, pg_get_function_identity_arguments(p.oid)) as signature,
+    case when p.oid is not null
+         then format('%I.%I(%s)', n.nspname, e.name, pg_get_function_identity_arguments(p.oid)) end as signature,
     case when p.oid is null then array['missing']
          when p.prosrc <> e.body and bool_or(p.prosrc = e.body) over (partition by e.name) then array['other']
          else array_remove(array[

@@ -22,7 +22,7 @@ with who as (
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = $1 and (c.relkind in ('r', 'p') and c.relname = any($2) or c.relkind = 'S' and c.relname in ('fold_clock', 'notify_clock'))
   union all
-  select 'column', format('%I.%I', n.nspname, c.relname), a.attacl
+  select 'columns of', format('%I.%I', n.nspname, c.relname), a.attacl
   from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = $1 and c.relkind in ('r', 'p') and c.relname = any($2) and a.attnum > 0 and a.attacl is not null
   union all
@@ -32,7 +32,7 @@ with who as (
   where n.nspname = $1 and p.proname = any($3)
 )
 select w.name as who, o.kind, o.name as object, array_agg(distinct a.privilege_type order by a.privilege_type) as rights,
-       format('REVOKE ALL ON %s %s FROM %s', case o.kind when 'column' then 'table' else o.kind end, o.name, w.name) as revoke_it
+       format('REVOKE ALL ON %s %s FROM %s', case o.kind when 'columns of' then 'table' else o.kind end, o.name, w.name) as revoke_it
 from ours o cross join lateral aclexplode(o.acl) as a join who w on w.oid = a.grantee
 group by w.name, o.kind, o.name
 union all

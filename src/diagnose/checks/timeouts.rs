@@ -40,7 +40,7 @@ with db as (
     where s.setdatabase in (0, (select oid from db)) and s.setrole in (0, r.oid) and split_part(c, '=', 1) = n.name
     order by s.setrole <> 0 desc, s.setdatabase <> 0 desc limit 1) as s
 )
-select null as role, p.name, p.reset_val as value, 'the server' as place, format('ALTER SYSTEM RESET %s', p.name) as mend
+select null as role, p.name, p.reset_val as value, 'the server' as place, format(E'ALTER SYSTEM RESET %s\nSELECT pg_reload_conf()', p.name) as mend
 from pg_settings p
 where p.name in (select name from names) and exists (select from roles)
   and not exists (select from given g join pg_roles r on r.oid = g.oid where r.rolname = current_user and g.name = p.name)
