@@ -11,9 +11,7 @@ type Scene = (&'static str, &'static str, Status, &'static str, &'static str);
 
 const UNCOUNTED: &str = "set session_replication_role = replica";
 
-#[tokio::test(flavor = "multi_thread")]
-async fn each_check_speaks_of_its_trouble_and_is_silent_nearby() {
-    let scenes: &[Scene] = &[
+const SCENES: &[Scene] = &[
         (
             "drift",
             "set session_replication_role = replica; insert into jobs (queue, payload) select 'a', '{}' from generate_series(1, 7)",
@@ -108,8 +106,11 @@ async fn each_check_speaks_of_its_trouble_and_is_silent_nearby() {
             "insert into queue_history (minute, queue) values (now() - interval '20 days', 'a');
              insert into queue_settings (name, value) values ('history_days', '30')",
         ),
-    ];
-    for (check, trouble, status, says, nearby) in scenes {
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_check_speaks_of_its_trouble_and_is_silent_nearby() {
+    for (check, trouble, status, says, nearby) in SCENES {
         let (sick, well) = (pg::database().await, pg::database().await);
         // A reaper has run, so that its own check has nothing to say where it is not asked for.
         sick.client().await.batch_execute(trouble).await.unwrap_or_else(|error| panic!("{trouble}: {error:?}"));

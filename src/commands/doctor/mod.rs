@@ -13,7 +13,7 @@ use crate::diagnose::checks::{self, Checked, Status};
 use crate::engine::doctor::{Look, ask_all, look};
 use crate::model::checkup::Surroundings;
 
-use super::dashboard::connector;
+use super::target;
 use super::{CommandError, tell};
 
 /// Everything that a check-up found.
@@ -44,7 +44,7 @@ impl Report {
 /// # Errors
 /// Wrong usage; a database that cannot be reached or asked; with `--recount` also a missing right.
 pub async fn run(args: DoctorArgs) -> Result<u8, CommandError> {
-    let connector = connector(args.target.dsn.as_deref())?;
+    let connector = target::choose(args.target.dsn.as_deref(), None)?.connector;
     if args.recount {
         return recount::run(&connector, &args).await;
     }

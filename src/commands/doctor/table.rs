@@ -13,6 +13,8 @@ const WORD: usize = 8;
 const NAME: usize = 19;
 /// A sentence gets so much room on the narrowest terminal.
 const LEAST: usize = 40;
+/// Findings of one check beyond this many are counted: the same may be wrong with many queues.
+const MOST_FINDINGS: usize = 10;
 /// Evidence beyond this many rows is counted.
 const MOST_FACTS: usize = 8;
 
@@ -55,8 +57,12 @@ fn bare(checked: &Checked) -> Option<&String> {
 
 fn tell(text: &mut String, alike: &[Checked], columns: usize) {
     let Some(checked) = alike.first() else { return };
-    for finding in &checked.findings {
+    for finding in checked.findings.iter().take(MOST_FINDINGS) {
         tell_finding(text, checked, finding, columns);
+    }
+    if let Some(rest) = checked.findings.get(MOST_FINDINGS..).and_then(|rest| Some((rest.first()?, rest.len()))) {
+        let more = format!("and {} more, no worse; --format json lists them", rest.1);
+        line(text, rest.0.severity.into(), checked.id, &more, columns);
     }
     let others: Vec<&str> = alike.iter().skip(1).map(|other| other.id).collect();
     if let Some(why) = &checked.unseen {

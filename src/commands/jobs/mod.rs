@@ -14,7 +14,7 @@ use crate::model::filter::Reach;
 use crate::model::{Filter, FilterError, Job, Page, PageRequest};
 use crate::text::{Safe, width};
 
-use super::dashboard::connector;
+use super::target;
 use super::{CommandError, nothing_there, tell};
 
 /// Runs `queuetop jobs`.
@@ -27,7 +27,7 @@ pub async fn run(args: JobsArgs) -> Result<u8, CommandError> {
     if let Some(note) = filter.cost_note().filter(|_| filter.reach() > Reach::Rows) {
         tell::note(note);
     }
-    let connector = connector(args.db.as_deref())?;
+    let connector = target::choose(args.db.as_deref(), None)?.connector;
     let request = PageRequest { filter, sort: args.sort, after, limit: args.limit };
     let page = read(&connector, args.schema.as_deref(), &request).await?;
     let Some(jobs) = page.jobs.value() else {
