@@ -115,12 +115,12 @@ pub struct DemoArgs {
 /// Options of `migrate`.
 #[derive(Debug, Clone, Args)]
 pub struct MigrateArgs {
-    /// URI, key=value string or database name; else PG* variables as psql reads them
+    /// URI, key=value string, database name, or @NAME of the settings file; else PG* variables as psql reads them
     #[arg(value_name = "DSN")]
     pub dsn: Option<String>,
-    /// Schema to install into
-    #[arg(long, value_name = "NAME", default_value = "public")]
-    pub schema: String,
+    /// Schema to install into [default: public]
+    #[arg(long, value_name = "NAME")]
+    pub schema: Option<String>,
     /// Put before the names of the roles `queue_viewer`, `queue_worker` and `queue_operator`
     #[arg(long, value_name = "PREFIX")]
     pub role_prefix: Option<String>,
@@ -195,7 +195,7 @@ pub enum JobsFormat {
 /// Options of `jobs`.
 #[derive(Debug, Clone, Args)]
 pub struct JobsArgs {
-    /// URI, key=value string or database name; else PG* variables as psql reads them
+    /// URI, key=value string, database name, or @NAME of the settings file; else PG* variables as psql reads them
     #[arg(long, value_name = "DSN")]
     pub db: Option<String>,
     /// Schema of the jobs table; else it is looked for

@@ -1,7 +1,9 @@
 //! Settings: defaults, then the file, then the environment, then the command line. Every error names the place.
 
+mod check;
 mod keys;
 mod looks;
+mod place;
 mod targets;
 
 use std::collections::BTreeMap;
@@ -12,10 +14,10 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::{Deserialize, Deserializer};
 
 use crate::fmt::parse_duration;
-use crate::model::Filter;
 
 pub use keys::{Keys, table as key_table};
 pub use looks::{Columns, Redact, ThemeColour, ThemeSettings};
+pub use place::Wrong;
 pub use targets::{Target, Targets, find as find_target};
 
 /// The defaults as a commented file; also what `config --print-default` prints.
@@ -174,6 +176,15 @@ pub enum Source {
     File(PathBuf),
 }
 
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Defaults { .. } => f.write_str("(built-in defaults)"),
+        }
+    }
+}
+
 /// What the command line says; it wins over everything else.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
@@ -201,16 +212,15 @@ pub fn usual_file() -> Option<PathBuf> {
 /// Resolves all settings.
 ///
 /// # Errors
-/// When the file named cannot be read, a file is malformed (line and key are named), or a value is out of range.
+/// When the file named cannot be read, a file is wrong (file, line and key are named), or a variable or option is.
 pub fn load(args: &Overrides, env: Env<'_>) -> Result<(Settings, Source), ConfigError> {
     let (text, source) = read_file(args.file.as_deref())?;
     let mut settings = parse(&text, &source)?;
-    from_environment(&mut settings, env)?;
-    from_arguments(&mut settings, args);
-    check(&settings)?;
     if let Source::File(path) = &source {
-        targets::check_private(&settings.targets, path)?;
+        check::private(&settings.targets, path).map_err(|wrong| wrong.in_file(&source.to_string(), &text))?;
     }
+    from_environment(&mut settings, env)?;
+    from_arguments(&mut settings, args)?;
     Ok((settings, source))
 }
 
@@ -233,22 +243,21 @@ fn read_file(named: Option<&Path>) -> Result<(String, Source), ConfigError> {
 
 /// Reads a settings file; what it does not name keeps its default.
 fn parse(text: &str, source: &Source) -> Result<Settings, ConfigError> {
-    toml::from_str(text).map_err(|e| ConfigError::Malformed {
-        file: match source {
-            Source::File(path) => path.display().to_string(),
-            Source::Defaults { .. } => "(built-in defaults)".into(),
-        },
-        cause: e.to_string().trim_end().to_owned(),
-    })
+    let file = source.to_string();
+    let settings = toml::from_str(text).map_err(|error| place::unreadable(&error, &file, text))?;
+    check::all(&settings).map_err(|wrong| wrong.in_file(&file, text))?;
+    Ok(settings)
 }
 
 fn from_environment(settings: &mut Settings, env: Env<'_>) -> Result<(), ConfigError> {
     let value = |place: &str, reason: String| ConfigError::Value { place: place.into(), reason };
     if let Some(text) = env("QUEUETOP_INTERVAL") {
-        settings.poll.interval = parse_duration(&text).map_err(|e| value("QUEUETOP_INTERVAL", e))?;
+        let interval = parse_duration(&text).and_then(check::interval);
+        settings.poll.interval = interval.map_err(|e| value("QUEUETOP_INTERVAL", e))?;
     }
     if let Some(text) = env("QUEUETOP_LOAD") {
-        settings.poll.load = text.parse().map_err(|_| value("QUEUETOP_LOAD", format!("`{text}` is not a number")))?;
+        let load = text.parse().map_err(|_| format!("`{text}` is not a number")).and_then(check::load);
+        settings.poll.load = load.map_err(|e| value("QUEUETOP_LOAD", e))?;
     }
     if env("QUEUETOP_ASCII").is_some_and(|v| v == "1" || v == "true") {
         settings.screen.ascii = true;
@@ -275,50 +284,17 @@ fn utf8_locale(env: Env<'_>) -> bool {
     })
 }
 
-fn from_arguments(settings: &mut Settings, args: &Overrides) {
+fn from_arguments(settings: &mut Settings, args: &Overrides) -> Result<(), ConfigError> {
+    let value = |place: &str, reason: String| ConfigError::Value { place: place.into(), reason };
     if let Some(interval) = args.interval {
-        settings.poll.interval = interval;
+        settings.poll.interval = check::interval(interval).map_err(|e| value("--interval", e))?;
     }
     if let Some(load) = args.load {
-        settings.poll.load = load;
+        settings.poll.load = check::load(load).map_err(|e| value("--load", e))?;
     }
     settings.screen.ascii |= args.ascii;
     settings.safety.read_only |= args.read_only;
-}
-
-fn check(settings: &Settings) -> Result<(), ConfigError> {
-    let value = |place: &str, reason: String| Err(ConfigError::Value { place: place.into(), reason });
-    if settings.poll.interval < INTERVAL_FLOOR {
-        return value("poll.interval", format!("at least {} ms", INTERVAL_FLOOR.as_millis()));
-    }
-    if !(settings.poll.load > 0.0 && settings.poll.load <= 100.0) {
-        return value("poll.load", format!("{} is not above 0 and at most 100 percent", settings.poll.load));
-    }
-    key_table(&settings.keys)?;
-    for (name, filter) in &settings.filters {
-        if let Err(reason) = check_filter(filter) {
-            return value(&format!("filters.{name}"), reason);
-        }
-    }
-    for (name, target) in &settings.targets {
-        if target.interval.is_some_and(|interval| interval < INTERVAL_FLOOR) {
-            return value(&format!("targets.{name}.interval"), format!("at least {} ms", INTERVAL_FLOOR.as_millis()));
-        }
-        if target.load.is_some_and(|load| !(load > 0.0 && load <= 100.0)) {
-            return value(&format!("targets.{name}.load"), "it is not above 0 and at most 100 percent".into());
-        }
-    }
-    if settings.screen.range.is_zero() {
-        return value("screen.range", "must be longer than 0s".into());
-    }
     Ok(())
-}
-
-fn check_filter(text: &str) -> Result<(), String> {
-    if text.trim().is_empty() {
-        return Err("an empty filter".into());
-    }
-    text.parse::<Filter>().map(drop).map_err(|error| error.to_string())
 }
 
 fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {

@@ -26,6 +26,7 @@ pub const MARK: &str = "●";
 pub enum Base {
     /// The terminal's own sixteen colours, whatever they look like there.
     #[default]
+    #[serde(alias = "auto")]
     Terminal,
     /// Colours chosen for a dark background.
     Dark,

@@ -27,7 +27,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
     ("worker", &["model", "db", "backends"]),
     ("private_pg", &[]),
     // Where both meet.
-    ("config", &["model", "text", "fmt", "theme", "keymap"]),
+    ("config", &["model", "text", "fmt", "theme", "keymap", "panes"]),
     ("args", &["model", "text", "fmt", "config"]),
     (
         "commands",

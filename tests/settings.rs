@@ -66,7 +66,38 @@ async fn the_usual_file_serves_every_command() {
     assert_eq!((output.status.code(), said(&output)), (Some(0), String::new()));
     let output = run(home.path(), &["snapshot", "@tset"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(said(&output).contains("@tset") && said(&output).contains("there are @test"), "{}", said(&output));
+    assert!(said(&output).contains("did you mean @test? There are @test"), "{}", said(&output));
+    let output = run(home.path(), &["jobs", "--db", "@test", "--format", "csv"]);
+    assert_eq!((output.status.code(), said(&output)), (Some(0), String::new()));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("emails"));
+}
+
+#[tokio::test]
+async fn a_target_says_which_schema_and_what_may_be_changed() {
+    let database = pg::database().await;
+    let home = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(home.path().join("queuetop")).expect("a folder");
+    let here = home.path().join("queuetop");
+    let text = format!("[targets.t]\ndsn = \"{}\"\nschema = \"elsewhere\"\n", database.dsn());
+    write(&here, &format!("{text}read_only = true\n"), 0o600);
+    for args in [["migrate", "@t"], ["reaper", "@t"]] {
+        let output = run(home.path(), &args);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains("targets.t.read_only"), "{}", said(&output));
+    }
+    write(&here, &text, 0o600);
+    let output = run(home.path(), &["migrate", "@t"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let client = database.client().await;
+    let found = client.query_one("select to_regclass('elsewhere.jobs') is not null", &[]).await.expect("an answer");
+    assert!(found.get::<_, bool>(0), "installed where the settings say");
+    write(&here, "[targets.t]\ndsn = \"postgresql://h/d?sslmod=require\"\n", 0o600);
+    let output = run(home.path(), &["snapshot", "@t"]);
+    assert!(
+        said(&output).contains("config.toml: targets.t.dsn: ") && said(&output).contains("sslmod"),
+        "{}",
+        said(&output)
+    );
 }
 
 #[test]
@@ -95,15 +126,18 @@ fn what_is_wrong_is_named_with_its_place() {
     let here = home.path().join("queuetop");
     for (text, parts) in [
         ("[poll]\ninterval = \"soon\"\n", ["config.toml", "line 2"]),
-        ("[keys]\nrequeu = [\"r\"]\n", ["keys.requeu", "requeue"]),
+        ("[keys]\nrequeu = [\"r\"]\n", ["config.toml: line 2, keys.requeu: ", "did you mean requeue?"]),
         ("[keys]\nquit = [\"p\", \"1\"]\n", ["keys.", "already means"]),
         ("[nonsense]\n", ["config.toml", "nonsense"]),
+        ("\n[columns]\nqueues = [\"raedy\"]\n", ["config.toml: line 3, columns.queues: ", "did you mean ready?"]),
+        ("[targets.x]\ndns = \"postgresql://a:s3cret@h/d\"\n", ["line 2, targets.x.dns: ", "did you mean dsn?"]),
     ] {
         write(&here, text, 0o600);
         let output = run(home.path(), &["config"]);
         assert_eq!(output.status.code(), Some(2), "{text}: {}", said(&output));
         for part in parts {
             assert!(said(&output).contains(part), "{text}: {} lacks {part}", said(&output));
+            assert!(!said(&output).contains("s3cret"), "{}", said(&output));
         }
     }
     write(&here, "", 0o600);

@@ -13,13 +13,21 @@ use super::{CommandError, tell};
 /// # Errors
 /// Wrong usage; a database that cannot be reached or cannot take the migration, in which case nothing is half done.
 pub async fn run(args: MigrateArgs) -> Result<u8, CommandError> {
-    let options =
-        Options { schema: args.schema, role_prefix: args.role_prefix, replace_functions: args.replace_functions };
+    let options = |schema: Option<String>| Options {
+        schema: schema.unwrap_or_else(|| "public".to_owned()),
+        role_prefix: args.role_prefix.clone(),
+        replace_functions: args.replace_functions,
+    };
     if args.print && args.dsn.is_none() {
-        tell::out(migrate::print(&options, None).map_err(|error| failed(&error))?)?;
+        tell::out(migrate::print(&options(args.schema), None).map_err(|error| failed(&error))?)?;
         return Ok(0);
     }
-    let connector = target::choose(args.dsn.as_deref(), None)?.connector;
+    let chosen = target::choose(args.dsn.as_deref(), None)?;
+    if !args.print && !args.dry_run {
+        chosen.may_change()?;
+    }
+    let options = options(chosen.schema(args.schema));
+    let connector = chosen.connector;
     let mut session = connect(&connector).await?;
     refuse_pooled(&connector, &mut session).await?;
     if args.print {

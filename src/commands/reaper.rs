@@ -24,11 +24,13 @@ pub async fn run(args: ReaperArgs) -> Result<u8, CommandError> {
         return Err(CommandError::Usage(format!("--batch {}: it takes 1 to 10000", args.batch)));
     }
     let chosen = target::choose(args.target.dsn.as_deref(), None)?;
+    chosen.may_change()?;
+    let wanted = chosen.schema(args.target.schema);
     let connector = chosen.connector;
     let failed = |error: DbError| CommandError::Failed(error.to_string());
     let session = connector.connect(Purpose::Act).await.map_err(failed)?;
     let sweep = Sweep {
-        schema: schema(&session, &args, &connector).await?,
+        schema: schema(&session, wanted.as_deref(), &connector).await?,
         batch: args.batch,
         keep_completed: args.keep_completed,
         keep_dead: args.keep_dead,
@@ -42,8 +44,7 @@ pub async fn run(args: ReaperArgs) -> Result<u8, CommandError> {
     until_a_signal(Box::pin(rounds(connector, session, sweep, args.every))).await
 }
 
-async fn schema(session: &Session, args: &ReaperArgs, connector: &Connector) -> Result<String, CommandError> {
-    let wanted = args.target.schema.as_deref();
+async fn schema(session: &Session, wanted: Option<&str>, connector: &Connector) -> Result<String, CommandError> {
     let found = backends::all(session, wanted).await.map_err(|error| CommandError::Failed(error.to_string()))?;
     let jobs = found.iter().find(|backend| backend.kind() == BackendKind::Jobs);
     jobs.map(|backend| backend.schema().to_owned())

@@ -18,6 +18,23 @@ pub struct Chosen {
     pub target: Target,
 }
 
+impl Chosen {
+    /// The schema: what the command line says, else what the settings do.
+    #[must_use]
+    pub fn schema(&self, argument: Option<String>) -> Option<String> {
+        argument.or_else(|| self.target.schema.clone())
+    }
+
+    /// Refuses what changes a database that the settings want to be left alone.
+    ///
+    /// # Errors
+    /// As wrong usage, naming the setting.
+    pub fn may_change(&self) -> Result<(), CommandError> {
+        let Some(name) = self.name.as_ref().filter(|_| self.target.read_only) else { return Ok(()) };
+        Err(CommandError::Usage(format!("@{name} is read-only: targets.{name}.read_only of the settings file")))
+    }
+}
+
 /// Takes a connection string, or looks a target up in the settings file (`file`, else the usual one).
 ///
 /// # Errors
@@ -28,8 +45,9 @@ pub fn choose(dsn: Option<&str>, file: Option<&Path>) -> Result<Chosen, CommandE
     };
     let usage = |error: config::ConfigError| CommandError::Usage(error.to_string());
     let overrides = Overrides { file: file.map(Path::to_owned), ..Overrides::default() };
-    let (settings, _) = config::load(&overrides, &|name| std::env::var(name).ok()).map_err(usage)?;
-    let target = config::find_target(&settings.targets, name).map_err(usage)?.clone();
-    let connector = dashboard::quiet_connector(Some(target.dsn.as_str()).filter(|dsn| !dsn.is_empty()))?;
+    let (settings, source) = config::load(&overrides, &|name| std::env::var(name).ok()).map_err(usage)?;
+    let target = config::find_target(&settings.targets, name, &source).map_err(usage)?.clone();
+    let connector = dashboard::quiet_connector(Some(&target.dsn))
+        .map_err(|error| CommandError::Usage(format!("settings file {source}: targets.{name}.dsn: {error}")))?;
     Ok(Chosen { connector, name: Some(name.to_owned()), target })
 }

@@ -1,13 +1,12 @@
 //! `[targets.NAME]`: databases by name, chosen as `@NAME` wherever a connection string is taken.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::{ConfigError, optional_duration};
+use super::{ConfigError, Source, optional_duration};
+use crate::model::spelling::suggestion;
 
 /// One database.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
@@ -33,47 +32,30 @@ pub struct Target {
 /// All of them.
 pub type Targets = BTreeMap<String, Target>;
 
-/// The target called `name`.
+/// The target called `name`, from the settings in `source`.
 ///
 /// # Errors
 /// When there is none: the known ones are named.
-pub fn find<'a>(targets: &'a Targets, name: &str) -> Result<&'a Target, ConfigError> {
+pub fn find<'a>(targets: &'a Targets, name: &str, source: &Source) -> Result<&'a Target, ConfigError> {
     targets.get(name).ok_or_else(|| {
+        let place = match source {
+            Source::File(path) => format!("in {}", path.display()),
+            Source::Defaults { looked_at: Some(path) } => format!("and no settings file {}", path.display()),
+            Source::Defaults { looked_at: None } => "and no settings file".to_owned(),
+        };
         let known: Vec<String> = targets.keys().map(|name| format!("@{name}")).collect();
-        let known =
-            if known.is_empty() { "there are none".to_owned() } else { format!("there are {}", known.join(", ")) };
-        ConfigError::Value {
-            place: format!("@{name}"),
-            reason: format!("no such target in the settings file; {known}"),
-        }
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let at = format!("@{name}");
+        let known = if known.is_empty() { "; there are none".to_owned() } else { suggestion(&at, &known) };
+        ConfigError::Value { reason: format!("no such target {place}{known}"), place: at }
     })
 }
 
 /// Whether a connection string holds a password. What cannot be taken apart counts as one that does.
-fn has_password(dsn: &str) -> bool {
+pub(super) fn has_password(dsn: &str) -> bool {
     let uri = dsn.split_once("://").map(|(_, rest)| rest);
     let before_host = uri.and_then(|rest| rest.split(['/', '?']).next()?.rsplit_once('@').map(|(user, _)| user));
     before_host.is_some_and(|user| user.contains(':')) || dsn.to_ascii_lowercase().contains("password")
-}
-
-/// A file with a password in it must be private, as `.pgpass` must.
-///
-/// # Errors
-/// When others may read it.
-pub(super) fn check_private(targets: &Targets, file: &Path) -> Result<(), ConfigError> {
-    let Some((name, _)) = targets.iter().find(|(_, target)| has_password(&target.dsn)) else {
-        return Ok(());
-    };
-    let mode = std::fs::metadata(file).map_or(0o777, |metadata| metadata.mode());
-    let others = mode % 0o100;
-    if others == 0 {
-        return Ok(());
-    }
-    let file = file.display();
-    Err(ConfigError::Value {
-        place: format!("settings file {file}, targets.{name}.dsn"),
-        reason: format!("it holds a password and others may read the file; run: chmod 600 {file}"),
-    })
 }
 
 #[cfg(test)]
@@ -100,8 +82,12 @@ mod tests {
     #[test]
     fn an_unknown_target_names_the_known_ones() {
         let targets = Targets::from([("prod".to_owned(), Target::default()), ("test".to_owned(), Target::default())]);
-        let error = find(&targets, "prd").expect_err("unknown").to_string();
-        assert!(error.contains("@prd") && error.contains("@prod, @test"), "{error}");
-        assert!(find(&Targets::new(), "x").expect_err("unknown").to_string().contains("there are none"));
+        let source = Source::File("c.toml".into());
+        let error = find(&targets, "prd", &source).expect_err("unknown").to_string();
+        assert!(
+            error.contains("@prd: no such target in c.toml; did you mean @prod? There are @prod, @test"),
+            "{error}"
+        );
+        assert!(find(&Targets::new(), "x", &source).expect_err("unknown").to_string().contains("there are none"));
     }
 }

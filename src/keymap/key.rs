@@ -35,7 +35,9 @@ impl Key {
     /// What was written and what is understood.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut letters = text.chars();
-        if let (Some(only), None) = (letters.next(), letters.next()) {
+        if let (Some(only), None) = (letters.next(), letters.next())
+            && !only.is_control()
+        {
             return Ok(Self::Char(only));
         }
         let lower = text.to_ascii_lowercase();
@@ -57,6 +59,16 @@ impl Key {
             "backspace" => KeyCode::Backspace,
             other => {
                 let ctrl = other.strip_prefix("ctrl-").and_then(|key| key.chars().next().filter(|_| key.len() == 1));
+                // Terminals send one and the same byte for both.
+                let same = match ctrl {
+                    Some('i') => Some("tab"),
+                    Some('m') => Some("enter"),
+                    Some('[') => Some("esc"),
+                    _ => None,
+                };
+                if let Some(same) = same {
+                    return Err(format!("`{text}` is the same as {same} in a terminal: write {same}"));
+                }
                 if let Some(letter) = ctrl {
                     return Ok(Self::Ctrl(letter));
                 }

@@ -17,6 +17,7 @@ pub mod redact;
 pub mod server;
 pub mod snapshot;
 pub mod sort;
+pub mod spelling;
 pub mod time;
 
 pub use action::{Action, ActionReport, Outcome, TargetResult};

@@ -20,6 +20,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use crate::keymap::{Command, Scope};
+use crate::model::spelling::suggestion;
 use crate::model::{
     Filter, Finding, History, Job, JobRef, Page, PageRequest, Panel, PanelKind, QueueId, ServerFacts, Snapshot, Time,
 };
@@ -50,25 +51,31 @@ impl Arrangement {
     /// From names as the settings have them.
     ///
     /// # Errors
-    /// The place and name that is unknown, and the known ones.
+    /// The table, and the name that is unknown (with the known ones) or there twice, or that there is none.
     pub fn new(queues: Option<&[String]>, jobs: Option<&[String]>) -> Result<Self, (&'static str, String)> {
-        let places = |wanted: Option<&[String]>, heads: &[&'static str]| {
-            wanted
-                .map(|names| names.iter().map(|name| place_of(name, heads)).collect::<Result<Vec<_>, _>>())
-                .transpose()
-        };
+        let places =
+            |wanted: Option<&[String]>, heads: &[&'static str]| wanted.map(|names| places_of(names, heads)).transpose();
         Ok(Self {
-            queues: places(queues, &queues::heads()).map_err(|why| ("columns.queues", why))?,
-            jobs: places(jobs, &jobs::heads()).map_err(|why| ("columns.jobs", why))?,
+            queues: places(queues, &queues::heads()).map_err(|why| ("queues", why))?,
+            jobs: places(jobs, &jobs::heads()).map_err(|why| ("jobs", why))?,
         })
     }
 }
 
-fn place_of(name: &str, heads: &[&'static str]) -> Result<usize, String> {
-    heads.iter().position(|head| *head == name).ok_or_else(|| {
+fn places_of(names: &[String], heads: &[&'static str]) -> Result<Vec<usize>, String> {
+    let mut places = Vec::new();
+    for name in names {
         let known: Vec<&str> = heads.iter().copied().filter(|head| !head.is_empty()).collect();
-        format!("no column `{name}`; there are {}", known.join(", "))
-    })
+        let place = heads
+            .iter()
+            .position(|head| head == name && !head.is_empty())
+            .ok_or_else(|| format!("no column `{name}`{}", suggestion(name, &known)))?;
+        if places.contains(&place) {
+            return Err(format!("column `{name}` is there twice"));
+        }
+        places.push(place);
+    }
+    if places.is_empty() { Err("at least one column".into()) } else { Ok(places) }
 }
 
 /// Marked jobs with their fences as seen when they were marked.

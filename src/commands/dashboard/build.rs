@@ -19,7 +19,7 @@ pub(super) fn app(plan: &Plan) -> Result<App, CommandError> {
     let screen = &settings.screen;
     let theme = theme(&settings.theme, screen.colour == Colour::None, screen.ascii);
     let arrangement = Arrangement::new(settings.columns.queues.as_deref(), settings.columns.jobs.as_deref())
-        .map_err(|(place, why)| CommandError::Usage(format!("{place}: {why}")))?;
+        .map_err(|(place, why)| CommandError::Usage(format!("columns.{place}: {why}")))?;
     let times = match screen.times {
         Times::Relative => TimeStyle::Relative,
         Times::Utc => TimeStyle::Utc,

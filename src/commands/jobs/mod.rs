@@ -14,8 +14,7 @@ use crate::model::filter::Reach;
 use crate::model::{Filter, FilterError, Job, Page, PageRequest};
 use crate::text::{Safe, width};
 
-use super::target;
-use super::{CommandError, nothing_there, tell};
+use super::{CommandError, nothing_there, target, tell};
 
 /// Runs `queuetop jobs`.
 ///
@@ -27,9 +26,10 @@ pub async fn run(args: JobsArgs) -> Result<u8, CommandError> {
     if let Some(note) = filter.cost_note().filter(|_| filter.reach() > Reach::Rows) {
         tell::note(note);
     }
-    let connector = target::choose(args.db.as_deref(), None)?.connector;
+    let chosen = target::choose(args.db.as_deref(), None)?;
+    let schema = chosen.schema(args.schema.clone());
     let request = PageRequest { filter, sort: args.sort, after, limit: args.limit };
-    let page = read(&connector, args.schema.as_deref(), &request).await?;
+    let page = read(&chosen.connector, schema.as_deref(), &request).await?;
     let Some(jobs) = page.jobs.value() else {
         return Err(CommandError::Failed(page.note.unwrap_or_else(|| "the list of jobs is not known".to_owned())));
     };

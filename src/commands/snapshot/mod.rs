@@ -18,8 +18,8 @@ pub use take::{Taken, take};
 /// Wrong usage; a database that cannot be reached or has no queue.
 pub async fn run(args: SnapshotArgs) -> Result<u8, CommandError> {
     let chosen = target::choose(args.target.dsn.as_deref(), None)?;
-    let connector = chosen.connector;
-    let taken = take(&connector, args.target.schema.as_deref()).await?;
+    let schema = chosen.schema(args.target.schema);
+    let taken = take(&chosen.connector, schema.as_deref()).await?;
     let text = match args.format {
         SnapshotFormat::Json => to_json(&taken)?,
         SnapshotFormat::Table => table::to_table(&taken),

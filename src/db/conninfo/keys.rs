@@ -1,6 +1,8 @@
 //! The one table of connection keys: what libpq knows (up to version 18), under which variable, and what we do with it.
 //! Keys that other programs put into copied URLs are listed too, so that they are named and never silently dropped.
 
+use crate::model::spelling;
+
 /// What we do with a key that we know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
@@ -122,21 +124,9 @@ pub(super) fn is_secret(name: &str) -> bool {
     matches!(name, "password" | "sslpassword" | "scram_client_key" | "scram_server_key" | "oauth_client_secret")
 }
 
-/// The known key that an unknown one was probably meant to be: equal but for case, or one edit away.
+/// The known key that an unknown one was probably meant to be: equal but for case, or one slip away.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
-    KEYS.iter().map(|key| key.name).find(|known| known.eq_ignore_ascii_case(name) || one_edit(known, name))
-}
-
-/// True when one insertion, removal, or replacement turns `a` into `b`.
-fn one_edit(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    if long.len() - short.len() > 1 {
-        return false;
-    }
-    let same = short.iter().zip(long).take_while(|(x, y)| x == y).count();
-    let (from_short, from_long) = if short.len() == long.len() { (same + 1, same + 1) } else { (same, same + 1) };
-    short.get(from_short..) == long.get(from_long..)
+    spelling::nearest(name, KEYS.iter().map(|key| key.name))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::{Has, MomentField, NumberField, SpanField, TextField};
 use crate::model::BackendKind;
+use crate::model::spelling::one_off;
 
 /// What a field is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,17 +135,4 @@ pub(super) fn meant(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     let close = |known: &str| known.starts_with(&name) || name.starts_with(known) || one_off(known, &name);
     FIELDS.iter().find(|entry| entry.aliases.iter().chain([&entry.name]).any(|known| close(known))).map(|e| e.name)
-}
-
-/// One letter more, less or other, or two that changed places.
-fn one_off(a: &str, b: &str) -> bool {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
-    let tail =
-        |skip_a: usize, skip_b: usize| a.get(head + skip_a..).is_some_and(|rest| b.get(head + skip_b..) == Some(rest));
-    let swapped = a.len() == b.len()
-        && a.get(head) == b.get(head + 1)
-        && a.get(head + 1) == b.get(head)
-        && a.get(head + 2..) == b.get(head + 2..);
-    a.len() > 1 && (tail(1, 1) || tail(1, 0) || tail(0, 1) || swapped)
 }
