@@ -5,6 +5,8 @@ mod queues;
 mod recount;
 mod table;
 
+use std::sync::Arc;
+
 use std::io::IsTerminal as _;
 
 use crate::args::{DoctorArgs, DoctorFormat, FailOn};
@@ -43,9 +45,14 @@ impl Report {
 ///
 /// # Errors
 /// Wrong usage; a database that cannot be reached or asked; with `--recount` also a missing right.
-pub async fn run(args: DoctorArgs) -> Result<u8, CommandError> {
-    let connector = target::choose(args.target.dsn.as_deref(), None)?.connector;
+pub async fn run(mut args: DoctorArgs) -> Result<u8, CommandError> {
+    let chosen = target::choose(args.target.dsn.as_deref(), None)?;
+    args.target.schema = chosen.schema(args.target.schema.take());
+    let connector = Arc::clone(&chosen.connector);
     if args.recount {
+        if !args.dry_run {
+            chosen.may_change()?;
+        }
         return recount::run(&connector, &args).await;
     }
     let report = check_up(&connector, &args).await?;
