@@ -237,6 +237,7 @@ mod tests {
             dead: Reading::Exact(0),
             last_seen: Some(*at),
             retried_per_s: Reading::Unknown,
+            dead_per_s: Reading::Unknown,
         });
         scene.snapshot.failures.signatures = Reading::Exact(rows.collect());
     }

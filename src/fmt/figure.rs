@@ -1,8 +1,8 @@
 //! The text of a reading: honest about how it is known, and never wider than its column where that can be.
 
 use super::number::{count_within, short_within};
-use super::{NOT_APPLICABLE, UNKNOWN, ZERO, age, rate, short};
-use crate::model::{Known, Reading};
+use super::{NOT_APPLICABLE, UNKNOWN, ZERO, age, rate, short, span};
+use crate::model::{Drain, Known, Reading, Time, Wave};
 
 /// How loud a figure is drawn. The theme knows what each looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,53 @@ impl Figure {
     #[must_use]
     pub fn age(reading: &Reading<Option<f64>>, columns: usize) -> Self {
         Self::of(reading, columns, |seconds| seconds.map_or_else(|| ZERO.to_owned(), |s| age(whole_seconds(s))))
+    }
+
+    /// Something that there may have been no occasion for: `·` then.
+    #[must_use]
+    pub fn maybe<T>(reading: &Reading<Option<T>>, columns: usize, text: impl FnOnce(&T) -> String) -> Self {
+        match reading.value() {
+            Some(None) => Self::missing(&Reading::<T>::NotApplicable, columns),
+            _ => Self::of(reading, columns, |value| value.as_ref().map_or_else(|| UNKNOWN.to_owned(), text)),
+        }
+    }
+
+    /// Until when nothing is ready any more: `1h5m`, `steady`, `never`, `paused`; `-` where nothing is ready.
+    #[must_use]
+    pub fn drain(reading: &Reading<Drain>, columns: usize) -> Self {
+        let figure = Self::of(reading, columns, |drain| match drain {
+            Drain::Empty => ZERO.to_owned(),
+            Drain::Within(seconds) => age(whole_seconds(*seconds)),
+            Drain::Steady => "steady".to_owned(),
+            Drain::Never => "never".to_owned(),
+            Drain::Paused => "paused".to_owned(),
+        });
+        match reading.value() {
+            // A word is no estimate of anything.
+            Some(Drain::Steady) => Self { text: "steady".to_owned(), tone: Tone::Quiet },
+            Some(Drain::Never) => Self { text: "never".to_owned(), ..figure },
+            Some(Drain::Paused) => Self { text: "paused".to_owned(), ..figure },
+            _ => figure,
+        }
+    }
+
+    /// A wave of waiting jobs as seen at `now`: `812 in 4m`; `·` where nothing comes due.
+    #[must_use]
+    pub fn wave(reading: &Reading<Option<Wave>>, now: Time) -> Self {
+        let jobs = Self::maybe(&reading.map(|wave| wave.map(|wave| wave.jobs)), 6, |jobs| short(*jobs));
+        let Some(wave) = reading.get().flatten() else { return jobs };
+        let left = wave.at.seconds_since(now).map_or(0, whole_seconds).max(0);
+        let when = if left < 60 { "<1m".to_owned() } else { span(left / 60 * 60) };
+        Self { text: format!("{} in {when}", jobs.text), ..jobs }
+    }
+
+    /// How fast something grows or shrinks, per second: `+2.3/s`, `-313/s`; `-` where it does neither.
+    #[must_use]
+    pub fn growth(reading: &Reading<f64>, columns: usize) -> Self {
+        Self::of(reading, columns, |per_second| match (rate(per_second.abs()), per_second) {
+            (text, _) if text == ZERO || text == UNKNOWN => text,
+            (text, r) => format!("{}{text}/s", if *r < 0.0 { '-' } else { '+' }),
+        })
     }
 
     /// A count in running text, with every digit where a human would read them: `12,403`, `0`, `10,000+`.
@@ -134,6 +181,39 @@ mod tests {
         assert_eq!(age(Reading::AtLeast(Some(3_840.0))), "1h4m+");
         assert_eq!(Figure::words(&Reading::Exact(0)), "0");
         assert_eq!(Figure::words(&Reading::AtLeast(10_000)), "10,000+");
+    }
+
+    #[test]
+    fn what_had_no_occasion_is_neither_zero_nor_unknown() {
+        let batch = |r| Figure::maybe(&r, 5, |n: &f64| format!("{n:.1}")).text;
+        assert_eq!(batch(Reading::Exact(Some(4.0))), "4.0");
+        assert_eq!(batch(Reading::About(Some(4.0))), "~4.0");
+        assert_eq!(batch(Reading::About(None)), "·");
+        assert_eq!(batch(Reading::Denied), "?");
+    }
+
+    #[test]
+    fn drains_and_growth() {
+        let drain = |r| Figure::drain(&r, 6).text;
+        assert_eq!(drain(Reading::Exact(Drain::Empty)), "-");
+        assert_eq!(drain(Reading::About(Drain::Within(3_900.0))), "~1h5m");
+        assert_eq!(drain(Reading::AtLeast(Drain::Never)), "never");
+        assert_eq!(drain(Reading::About(Drain::Steady)), "steady");
+        assert_eq!(drain(Reading::Unknown), "?");
+        for (growth, want) in [(2.31, "+2.3/s"), (-313.0, "-313/s"), (0.0, "-"), (-0.01, "-<0.1/s"), (f64::NAN, "?")] {
+            assert_eq!(Figure::growth(&Reading::Exact(growth), 8).text, want);
+        }
+        assert_eq!(Figure::growth(&Reading::Denied, 8).text, "denied");
+    }
+
+    #[test]
+    fn waves_say_how_many_and_when() {
+        let wave = |minutes: i64| Some(Wave { at: Time::At(minutes * 60_000_000), jobs: 1_234 });
+        let text = |r| Figure::wave(&r, Time::At(5_000_000)).text;
+        assert_eq!(text(Reading::Exact(wave(4))), "1.2k in 3m");
+        assert_eq!(text(Reading::AtLeast(wave(0))), "1.2k+ in <1m");
+        assert_eq!(text(Reading::Exact(None)), "·");
+        assert_eq!(text(Reading::Unknown), "?");
     }
 
     #[test]

@@ -73,6 +73,12 @@ impl Default for Handling {
 }
 
 impl Handling {
+    /// Nothing happened, and nothing comes due.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self::all(|| Reading::Exact(0), Reading::Exact(None))
+    }
+
     /// Nothing of it may be read.
     #[must_use]
     pub fn denied() -> Self {
@@ -93,12 +99,14 @@ impl Handling {
     #[must_use]
     pub fn batch(&self) -> Reading<Option<f64>> {
         let (claimed, claims) = (self.claimed.get().unwrap_or(0), self.claims.get().unwrap_or(0));
-        self.claims
-            .combine(self.claimed, |a, _| a)
-            .map(|_| (claims > 0 && claimed > 0).then(|| claimed as f64 / claims as f64))
+        let mean = self.claims.combine(self.claimed, |a, _| a);
+        let mean = mean.map(|_| (claims > 0 && claimed > 0).then(|| claimed as f64 / claims as f64));
+        // The mean of a part may be above that of the whole.
+        if let Reading::AtLeast(part) = mean { Reading::About(part) } else { mean }
     }
 
-    /// Both together: sums, and the larger wave. What is missing in one is missing in the sum's being known.
+    /// Both together: sums, and the larger wave, which is that of both where they come in the same minute; other queues may add to
+    /// it, so there are at least so many. What is missing in one is missing in the sum's being known.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         let add = |a: u64, b: u64| a.saturating_add(b);
@@ -112,18 +120,29 @@ impl Handling {
             }),
             claimed: join(self.claimed, other.claimed, add),
             claims: join(self.claims, other.claims, add),
-            wave: join(self.wave, other.wave, |a, b| match (a, b) {
-                (Some(a), Some(b)) => Some(if b.jobs > a.jobs { b } else { a }),
-                (one, none) => one.or(none),
-            }),
+            wave: join_waves(self.wave, other.wave),
         }
     }
 }
 
-/// A value made from buckets is never exact.
+fn join_waves(one: Reading<Option<Wave>>, other: Reading<Option<Wave>>) -> Reading<Option<Wave>> {
+    let both = one.get().flatten().is_some() && other.get().flatten().is_some();
+    let joined = join(one, other, |a, b| match (a, b) {
+        (Some(a), Some(b)) if a.at == b.at => Some(Wave { at: a.at, jobs: a.jobs.saturating_add(b.jobs) }),
+        (Some(a), Some(b)) => Some(if b.jobs > a.jobs { b } else { a }),
+        (one, none) => one.or(none),
+    });
+    // The smaller waves of the same minute are not known here.
+    match joined {
+        Reading::Exact(wave) if both => Reading::AtLeast(wave),
+        other => other,
+    }
+}
+
+/// A value made from buckets is never exact, and that of a part is no bound of the whole's.
 fn about<T>(reading: Reading<T>) -> Reading<T> {
     match reading {
-        Reading::Exact(value) => Reading::About(value),
+        Reading::Exact(value) | Reading::AtLeast(value) => Reading::About(value),
         other => other,
     }
 }
@@ -173,6 +192,37 @@ mod tests {
     }
 
     #[test]
+    fn quantiles_of_skewed_and_single_durations_are_as_near() {
+        // Of 1,000 jobs 900 take 20 ms, 80 take 400 ms and 20 take 30 s.
+        let mut skewed = vec![0; BUCKETS];
+        for (seconds, jobs) in [(0.02, 900), (0.4, 80), (30.0, 20)] {
+            skewed[bucket(seconds)] += jobs;
+        }
+        let found = Quantiles::of(&skewed).expect("durations");
+        // Exponential with a mean of one second: a quantile is -ln(1 - p).
+        let mut falling = vec![0; BUCKETS];
+        for i in 0..10_000_u32 {
+            falling[bucket(-(1.0 - (f64::from(i) + 0.5) / 10_000.0).ln())] += 1;
+        }
+        let fell = Quantiles::of(&falling).expect("durations");
+        for (found, truth) in [
+            (found.p50, 0.02),
+            (found.p95, 0.4),
+            (found.p99, 30.0),
+            (fell.p50, 0.5_f64.ln().abs()),
+            (fell.p95, 0.05_f64.ln().abs()),
+            (fell.p99, 0.01_f64.ln().abs()),
+        ] {
+            assert!((found / truth).ln().abs() <= 0.25_f64 * 2.0_f64.ln() + 1e-9, "{found} for {truth}");
+        }
+        let one = |b: usize| Quantiles::of(&(0..BUCKETS).map(|i| u64::from(i == b)).collect::<Vec<_>>()).expect("one");
+        for seconds in [0.001, 0.7, 3_600.0] {
+            let found = one(bucket(seconds));
+            assert!((found.p50 / seconds).ln().abs() <= 0.18 && found.p50.total_cmp(&found.p99).is_eq(), "{found:?}");
+        }
+    }
+
+    #[test]
     fn nothing_is_not_zero_and_odd_counts_do_not_overflow() {
         assert_eq!(Quantiles::of(&[]), None);
         assert_eq!(Quantiles::of(&[0; 64]), None);
@@ -193,8 +243,13 @@ mod tests {
         };
         let wave = |jobs| Some(Wave { at: Time::At(0), jobs });
         let both = some(wave(3)).join(some(wave(7)));
-        assert_eq!((both.durations.clone(), both.wave), (Reading::Exact(vec![2, 4]), Reading::Exact(wave(7))));
+        assert_eq!((both.durations.clone(), both.wave), (Reading::Exact(vec![2, 4]), Reading::AtLeast(wave(10))));
+        assert_eq!(some(wave(3)).join(some(None)).wave, Reading::Exact(wave(3)));
+        let later = Some(Wave { at: Time::At(60_000_000), jobs: 5 });
+        assert_eq!(some(wave(3)).join(some(later)).wave, Reading::AtLeast(later));
         assert_eq!(both.batch(), Reading::Exact(Some(2.5)));
-        assert_eq!(both.join(Handling::default()).claims, Reading::AtLeast(8));
+        let part = both.join(Handling::default());
+        assert_eq!((part.claims, part.batch()), (Reading::AtLeast(8), Reading::About(Some(2.5))));
+        assert!(matches!(part.quantiles(), Reading::About(Some(_))));
     }
 }

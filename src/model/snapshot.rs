@@ -17,8 +17,10 @@ pub struct Signature {
     pub dead: Reading<u64>,
     /// Latest time it was seen.
     pub last_seen: Option<Time>,
-    /// Retries per second over the window.
+    /// Retries per second over the last 15 minutes.
     pub retried_per_s: Reading<f64>,
+    /// Dead letters per second over the last 15 minutes.
+    pub dead_per_s: Reading<f64>,
 }
 
 /// Failures of the last 15 minutes and dead letters, grouped.

@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 
 use super::parts::{dim_if_stale, inset, put, say};
 use super::{Ctx, Pane};
-use crate::fmt::{self, Figure, whole_seconds};
+use crate::fmt::Figure;
 use crate::model::Reading;
 use crate::text::{self, Side};
 
@@ -149,10 +149,9 @@ fn bar_length(jobs: u64, most: u64, widest: usize) -> usize {
 
 /// The next wave of waiting jobs: ` · next wave 812 in 4m`.
 fn wave(ctx: &Ctx<'_>) -> String {
-    let Some(wave) = ctx.handling().wave.get().flatten() else { return String::new() };
-    let left = wave.at.seconds_since(ctx.now).map_or(0, whole_seconds).max(0);
-    let when = if left < 60 { "within 1m".to_owned() } else { format!("in {}", fmt::span(left / 60 * 60)) };
-    format!(" · next wave {} {when}", fmt::count(wave.jobs))
+    let wave = ctx.handling().wave;
+    let some = wave.get().flatten().is_some();
+    if some { format!(" · next wave {}", Figure::wave(&wave, ctx.now).text) } else { String::new() }
 }
 
 impl Pane for Attempts {

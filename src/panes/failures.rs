@@ -4,8 +4,8 @@
 //! ```text
 //! retry/min    0.5 ▁▁▁▂▁▁▁▇█▃▁▁
 //! dead/min     0.1 ▁▁▁▁▁▁▁▁▁▂▁▁
-//!   error                        seen ago   jobs  dead retry/s
-//! ▸ timeout connecting to smtp.#    2m00s     30     1     0.5
+//!   error                        seen ago   jobs  dead retry/s dead/s
+//! ▸ timeout connecting to smtp.#    2m00s     30     1     0.5    0.0
 //! ```
 
 use ratatui::buffer::Buffer;
@@ -20,13 +20,14 @@ use crate::model::{Filter, JobState, QueueId, Rates, Reading, Signature};
 use crate::text::Safe;
 use crate::theme;
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 7] = [
     Column::words("error", 16, 72, 0),
     Column::words("queue", 8, 16, 5),
     Column::number("seen ago", 8, 3),
     Column::number("jobs", 6, 1),
     Column::number("dead", 5, 2),
     Column::number("retry/s", 7, 4),
+    Column::number("dead/s", 6, 6),
 ];
 /// Position in [`COLUMNS`].
 const QUEUE: usize = 1;
@@ -83,6 +84,7 @@ fn row(signature: &Signature, ctx: &Ctx<'_>) -> Row {
         Cell::figure(Figure::count(&signature.count, 6), theme),
         if dies { Cell { style: theme.warn, ..dead } } else { dead },
         Cell::figure(Figure::rate(&signature.retried_per_s, 7), theme),
+        Cell::figure(Figure::rate(&signature.dead_per_s, 6), theme),
     ];
     Row { cells, ..Row::default() }
 }
@@ -223,6 +225,7 @@ mod tests {
             dead: Reading::Exact(dead),
             last_seen: None,
             retried_per_s: Reading::Unknown,
+            dead_per_s: Reading::Unknown,
         }
     }
 

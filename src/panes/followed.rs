@@ -32,7 +32,8 @@ impl<'a> Ctx<'a> {
     /// How jobs are handled in the queue that is followed, or in all together.
     pub(super) fn handling(&self) -> Handling {
         let all = self.stats().map(|q| q.handling.clone());
-        all.reduce(Handling::join).unwrap_or_default()
+        let nothing = self.snapshot.is_some() && self.queue.is_none();
+        all.reduce(Handling::join).unwrap_or_else(|| if nothing { Handling::nothing() } else { Handling::default() })
     }
 
     /// The rates of the queue that is followed, or of all.

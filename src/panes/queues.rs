@@ -128,7 +128,7 @@ pub fn heads() -> Vec<&'static str> {
 }
 
 /// The columns, the first as wide as the longest name where there is room.
-fn columns_for(snapshot: &Snapshot) -> [Column; 16] {
+fn columns_for(snapshot: &Snapshot) -> [Column; COLUMNS.len()] {
     let mut columns = COLUMNS;
     let longest = snapshot.queues.iter().map(|q| Safe::new(&q.id.name).width() + 7).max().unwrap_or(0);
     if let Some(name) = columns.first_mut() {

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! in 52.1/s    done 49.8/s    retry 1.2/s    dead 0.1/s
+//! handler 15m: p50 ~108ms p95 ~1.2s p99 ~9.7s   batch 4.0 jobs
+//! waiting  12,403 jobs ▁▂▃▃▄▅▆▇
 //!  0.6┤        ⢀⣀⡠⠤⠒⠉⠉⠒⠤⣀   in
 //!     │⣀⡠⠤⠒⠉⠉⠁              done
 //!    0┼──────┴───────┴───────┴
@@ -11,10 +13,10 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::parts::{Line, Pick, Plot, RateLines, dim_if_stale, inset, put, say, spark};
+use super::parts::{DepthLine, Line, Pick, Plot, RateLines, dim_if_stale, inset, put, say, spark};
 use super::{Ctx, Pane};
 use crate::fmt::{self, Figure};
-use crate::model::{Rates, Reading};
+use crate::model::{Quantiles, QueueStats, Rates, Reading};
 use crate::text;
 
 /// A name, and its rate now.
@@ -29,11 +31,12 @@ const PICKS: [Pick; 4] = [|t| t.enqueued, |t| t.completed, |t| t.retried, |t| t.
 #[derive(Debug)]
 pub struct Throughput {
     lines: RateLines<4>,
+    depth: DepthLine,
 }
 
 impl Default for Throughput {
     fn default() -> Self {
-        Self { lines: RateLines::new(PICKS) }
+        Self { lines: RateLines::new(PICKS), depth: DepthLine::default() }
     }
 }
 
@@ -58,11 +61,16 @@ impl Pane for Throughput {
         }
         let area = inset(area);
         put(buf, area, 0, &rates_now(ctx, usize::from(area.width)), ctx.theme.text);
-        let words = if area.height >= WITH_HANDLING { handling_now(ctx, usize::from(area.width)) } else { None };
-        if let Some(words) = &words {
-            put(buf, area, 1, words, ctx.theme.text);
+        let mut head = 1;
+        let lines = if area.height < WITH_HANDLING { 0 } else { 1 + usize::from(area.height >= WITH_TWO) };
+        for words in handling_now(ctx, usize::from(area.width)).iter().take(lines) {
+            put(buf, area, head, words, ctx.theme.text);
+            head += 1;
         }
-        let head = 1 + u16::from(words.is_some());
+        if area.height >= WITH_DEPTH {
+            self.waiting(buf, area, head, ctx);
+            head += 1;
+        }
         let below = Rect { y: area.y.saturating_add(head), height: area.height.saturating_sub(head), ..area };
         if let Some(plot) = Plot::new(below) {
             chart(&plot, buf, ctx, self.lines.values(ctx, plot.dots()));
@@ -90,33 +98,56 @@ fn rates_now(ctx: &Ctx<'_>, width: usize) -> String {
     line.trim_end().to_owned()
 }
 
-/// From this height on the handling has a line of its own.
+/// From this height on the handling has a line of its own, then a second one where it needs that, then there is the depth.
 const WITH_HANDLING: u16 = 8;
+const WITH_TWO: u16 = 12;
+const WITH_DEPTH: u16 = 14;
 
-/// How jobs were handled in the last 15 minutes, and how attempts end now, as much as fits; `None` where nothing is known.
-fn handling_now(ctx: &Ctx<'_>, width: usize) -> Option<String> {
+/// How jobs were handled in the last 15 minutes, and how attempts end now, in lines of `width`.
+fn handling_now(ctx: &Ctx<'_>, width: usize) -> Vec<String> {
     let handling = ctx.handling();
-    let mut parts = Vec::new();
-    if let Some(took) = handling.quantiles().get().flatten() {
-        let [p50, p95, p99] = [took.p50, took.p95, took.p99].map(fmt::took);
-        parts.push(format!("handler 15m: p50 ~{p50}  p95 ~{p95}  p99 ~{p99}"));
-    }
-    if let Some([completed, retried, dead]) = ctx.rates().shares().get().flatten() {
-        let [ok, retry, dead] = [completed, retried, dead].map(fmt::percent);
-        parts.push(format!("ends ok {ok} retry {retry} dead {dead}"));
-    }
-    if let Some(batch) = handling.batch().get().flatten() {
-        parts.push(format!("{batch:.1} jobs/claim"));
-    }
-    let mut line = String::new();
+    let (quantiles, ends) = (handling.quantiles(), ctx.rates().shares());
+    let took = |pick: fn(&Quantiles) -> f64| Figure::maybe(&quantiles, 7, |q| fmt::took(pick(q))).text;
+    let took = match quantiles.value() {
+        Some(Some(_)) => format!("p50 {} p95 {} p99 {}", took(|q| q.p50), took(|q| q.p95), took(|q| q.p99)),
+        _ => took(|q| q.p50),
+    };
+    let ends = Figure::maybe(&ends, 6, |ends| {
+        let [ok, retry, dead] = ends.map(fmt::percent);
+        format!("ok {ok} retry {retry} dead {dead}")
+    });
+    let batch = handling.batch();
+    let unit = if batch.get().flatten().is_some() { " jobs" } else { "" };
+    let batch = Figure::maybe(&batch, 6, |batch| format!("{batch:.1}")).text + unit;
+    let parts = [format!("handler 15m: {took}"), format!("ends {}", ends.text), format!("batch {batch}")];
+    let mut lines: Vec<String> = Vec::new();
     for part in parts {
-        let next = if line.is_empty() { part } else { format!("{line} · {part}") };
-        if text::width(&next) > width && !line.is_empty() {
-            break;
+        match lines.last_mut() {
+            Some(line) if text::width(line) + SEPARATOR.len() + text::width(&part) <= width => {
+                *line += SEPARATOR;
+                *line += &part;
+            }
+            _ => lines.push(part),
         }
-        line = next;
     }
-    (!line.is_empty()).then_some(line)
+    lines
+}
+
+const SEPARATOR: &str = "   ";
+
+/// Columns of the depth's figure.
+const DEPTH: u16 = 21;
+
+impl Throughput {
+    /// How many jobs wait, and how many did over the time range.
+    fn waiting(&mut self, buf: &mut Buffer, area: Rect, row: u16, ctx: &Ctx<'_>) {
+        let now = ctx.count(QueueStats::depth);
+        let unit = if now.get().is_some() { "jobs" } else { "" };
+        put(buf, area, row, &format!("waiting {:>7} {unit}", Figure::count(&now, 7).text), ctx.theme.text);
+        let room = Rect { x: area.x.saturating_add(DEPTH), width: area.width.saturating_sub(DEPTH), ..area };
+        let trend = spark(self.depth.values(ctx, usize::from(room.width)));
+        put(buf, room, row, &trend, ctx.theme.text);
+    }
 }
 
 /// Columns of a trend's name.

@@ -98,7 +98,7 @@ async fn without_counters_only_the_first_dead_letters_are() {
 }
 
 #[tokio::test]
-async fn a_frame_is_one_statement_however_many_queues() {
+async fn a_frame_is_one_statement_and_each_part_a_constant_number_however_many_queues() {
     let database = database().await;
     for queues in [1, 300] {
         run(
@@ -114,5 +114,8 @@ async fn a_frame_is_one_statement_however_many_queues() {
         let before = log.latest(1000).len();
         jobs.core(&session).await.expect("numbers");
         assert_eq!(log.latest(1000).len(), before + 1, "{queues} queues");
+        jobs.handling(&session).await.expect("handling");
+        jobs.failures(&session).await.expect("failures");
+        assert_eq!(log.latest(1000).len(), before + 3, "{queues} queues: one statement each");
     }
 }

@@ -164,7 +164,9 @@ async fn failures_and_dead_letters_are_grouped_by_what_they_say() {
             ("bad address <v>", Reading::Exact(2), Reading::Exact(2)),
         ]
     );
-    assert_eq!(signatures[0].retried_per_s, Reading::Exact(4.0 / 900.0));
+    let rates: Vec<_> = signatures.iter().map(|s| (s.retried_per_s, s.dead_per_s)).collect();
+    let per_s = |n: f64| Reading::Exact(n / 900.0);
+    assert_eq!(rates, [(per_s(4.0), per_s(0.0)), (per_s(0.0), per_s(2.0))]);
 }
 
 #[tokio::test]

@@ -175,6 +175,7 @@ fn signature(text: &str, queue: &str, count: u64, dead: u64, seen: i64) -> Signa
         dead: Reading::Exact(dead),
         last_seen: Some(ago(seen)),
         retried_per_s: Reading::Exact(count as f64 / 60.0),
+        dead_per_s: Reading::Exact(dead as f64 / 60.0),
     }
 }
 

@@ -82,6 +82,7 @@ pub(crate) fn fixture() -> Fixture {
         dead: Reading::Stale(3),
         last_seen: Some(pick(&TIMES, i)),
         retried_per_s: Reading::About(pick(&NUMBERS, i)),
+        dead_per_s: Reading::AtLeast(pick(&NUMBERS, i)),
     });
     let failures = Failures { signatures: Reading::Exact(signatures.collect()), ..Failures::default() };
     let leases = Reading::About(jobs.iter().cloned().map(|job| queuetop::model::Lease { job }).collect());

@@ -17,7 +17,8 @@ const BACK: Duration = Duration::from_mins(15);
 /// Reads it for every queue that did anything; where nothing is kept or may be read, that is said for all.
 pub(super) async fn read(jobs: &Jobs, session: &Session) -> Result<Handlings, DbError> {
     let others = match jobs.facts.history() {
-        Access::Yes => quiet(),
+        // A queue of which nothing is kept did nothing.
+        Access::Yes => Handling::nothing(),
         Access::Denied => return Ok(Handlings { queues: Vec::new(), others: Handling::denied() }),
         Access::Missing => return Ok(Handlings { queues: Vec::new(), others: Handling::default() }),
     };
@@ -43,14 +44,4 @@ fn handling(row: &Row) -> Result<Handling, DbError> {
         claims: Reading::Exact(count(row, "claims")?),
         wave: Reading::Exact(wave),
     })
-}
-
-/// A queue of which nothing is kept did nothing.
-fn quiet() -> Handling {
-    Handling {
-        durations: Reading::Exact(Vec::new()),
-        claimed: Reading::Exact(0),
-        claims: Reading::Exact(0),
-        wave: Reading::Exact(None),
-    }
 }

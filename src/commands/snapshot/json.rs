@@ -1,8 +1,24 @@
 //! The JSON form. Its names are stable: scripts rely on them; the README documents them.
+//!
+//! One object: `taken_at`, `server`, `backends`, `readings_cost_ms`, `queues` and `failures`. A figure is
+//! `{"value": .., "known": ".."}`; its value is null where it is not known, and where there was no occasion for one
+//! (`known` tells which). Of a queue:
+//!
+//! - now: `ready`, `scheduled`, `running`, `expired`, `exhausted`, `dead_total`, `last_attempt` in jobs; `attempts` live jobs by
+//!   attempts begun; `oldest_ready_seconds`
+//! - the last two and a half minutes, or a second where the database keeps no minutes: `enqueued_per_s`, `claimed_per_s`,
+//!   `completed_per_s`, `retried_per_s`, `dead_per_s`, `growth_per_s`; `drains_within_seconds` at those rates; `completed_share`,
+//!   `retried_share`, `dead_share` of the attempts that end, 0 to 1
+//! - the last 15 minutes: `handler_seconds` `{p50, p95, p99}`, at most 19 % off (the buckets grow by the square root of two);
+//!   `claim_batch` jobs a claim on average
+//! - the next hour: `next_wave` `{at, jobs}`, the minute in which most waiting jobs come due
+//!
+//! `failures`: `failed_15m`, `died_1h`, and `signatures`: `queue`, `error`, `jobs`, `dead`, `retried_per_s`, `dead_per_s` (of 15
+//! minutes), `last_seen`; the most frequent first.
 
 use serde::Serialize;
 
-use crate::model::{BackendKind, Quantiles, QueueStats, Reading, Time, Wave};
+use crate::model::{BackendKind, Failures, Quantiles, QueueStats, Reading, Signature, Time, Wave};
 use crate::text::harmless_json;
 
 use super::{CommandError, Taken};
@@ -50,6 +66,28 @@ struct Whole<'a> {
     backends: &'a [BackendKind],
     readings_cost_ms: f64,
     queues: Vec<Queue<'a>>,
+    failures: Lately,
+}
+
+/// Failures and dead letters.
+#[derive(Serialize)]
+struct Lately {
+    failed_15m: Reading<u64>,
+    died_1h: Reading<u64>,
+    signatures: Reading<Vec<Similar>>,
+}
+
+/// Errors that look alike.
+#[derive(Serialize)]
+struct Similar {
+    queue: String,
+    backend: BackendKind,
+    error: String,
+    jobs: Reading<u64>,
+    dead: Reading<u64>,
+    retried_per_s: Reading<f64>,
+    dead_per_s: Reading<f64>,
+    last_seen: Option<Time>,
 }
 
 /// One object on several lines, with a line end. Control characters of foreign text stay escaped, in terminals too.
@@ -64,10 +102,29 @@ pub fn to_json(taken: &Taken) -> Result<String, CommandError> {
         backends: &taken.backends,
         readings_cost_ms: (taken.snapshot.cost.as_secs_f64() * 1e6).round() / 1e3,
         queues: taken.snapshot.queues.iter().map(|stats| queue(stats, now)).collect(),
+        failures: lately(&taken.snapshot.failures),
     };
     let text = serde_json::to_string_pretty(&whole)
         .map_err(|error| CommandError::Failed(format!("the snapshot cannot be written as JSON: {error}")))?;
     Ok(harmless_json(&text) + "\n")
+}
+
+fn lately(failures: &Failures) -> Lately {
+    let similar = |s: Signature| Similar {
+        queue: s.queue.name,
+        backend: s.queue.backend,
+        error: s.text,
+        jobs: s.count,
+        dead: s.dead,
+        retried_per_s: s.retried_per_s,
+        dead_per_s: s.dead_per_s,
+        last_seen: s.last_seen,
+    };
+    Lately {
+        failed_15m: failures.failed_15m,
+        died_1h: failures.dead_1h,
+        signatures: failures.signatures.clone().map(|all| all.into_iter().map(similar).collect()),
+    }
 }
 
 fn queue(stats: &QueueStats, now: Time) -> Queue<'_> {

@@ -1,13 +1,35 @@
-//! The table form, for people: the columns of the dashboard's table of queues.
+//! The table form, for people: the columns of the dashboard's table of queues, and how jobs were handled.
 
-use crate::fmt::Figure;
-use crate::model::{QueueStats, Time};
+use crate::fmt::{self, Figure};
+use crate::model::{Quantiles, QueueStats, Time};
 use crate::text::{Safe, Side, fit, width};
 
 use super::Taken;
 
-const HEADS: [&str; 13] = [
-    "queue", "backend", "ready", "sched", "run", "exp", "exh", "oldest", "in/s", "done/s", "retry/s", "dead/s", "dead",
+const HEADS: [&str; 23] = [
+    "queue",
+    "backend",
+    "ready",
+    "sched",
+    "run",
+    "exp",
+    "exh",
+    "oldest",
+    "in/s",
+    "done/s",
+    "retry/s",
+    "dead/s",
+    "dead",
+    "growth",
+    "drains",
+    "p50",
+    "p95",
+    "p99",
+    "batch",
+    "ok",
+    "retried",
+    "died",
+    "next wave",
 ];
 /// Figures have this much room before they are shortened.
 const ROOM: usize = 12;
@@ -36,6 +58,9 @@ pub(super) fn to_table(taken: &Taken) -> String {
 }
 
 fn row(stats: &QueueStats, now: Time) -> [String; HEADS.len()] {
+    let (took, ends) = (stats.handling.quantiles(), stats.shares());
+    let took = |pick: fn(&Quantiles) -> f64| Figure::maybe(&took, ROOM, |took| fmt::took(pick(took))).text;
+    let share = |pick: fn(&[f64; 3]) -> f64| Figure::maybe(&ends, ROOM, |ends| fmt::percent(pick(ends))).text;
     [
         Safe::new(&stats.id.name).to_string(),
         stats.id.backend.to_string(),
@@ -50,5 +75,15 @@ fn row(stats: &QueueStats, now: Time) -> [String; HEADS.len()] {
         Figure::rate(&stats.rates.retried, ROOM).text,
         Figure::rate(&stats.rates.dead, ROOM).text,
         Figure::count(&stats.dead_total, ROOM).text,
+        Figure::growth(&stats.growth(), ROOM).text,
+        Figure::drain(&stats.drain(), ROOM).text,
+        took(|took| took.p50),
+        took(|took| took.p95),
+        took(|took| took.p99),
+        Figure::maybe(&stats.handling.batch(), ROOM, |batch| format!("{batch:.1}")).text,
+        share(|[ok, _, _]| *ok),
+        share(|[_, retried, _]| *retried),
+        share(|[_, _, died]| *died),
+        Figure::wave(&stats.handling.wave, now).text,
     ]
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::backends;
 use crate::db::{Connector, DbError, Purpose};
-use crate::engine::{fill_handling, read_core};
+use crate::engine::{fill_handling, read_core, read_failures};
 use crate::model::{BackendKind, History, Snapshot};
 
 use super::super::{CommandError, nothing_there};
@@ -71,6 +71,7 @@ pub async fn take(connector: &Connector, schema: Option<&str>) -> Result<Taken, 
         handling.extend(backend.handling(&session).await.ok().map(|found| (backend.kind(), found)));
     }
     fill_handling(&mut snapshot, &handling);
+    snapshot.failures = read_failures(&session, &backends).await.map_err(failed)?;
     snapshot.queues.sort_by(|a, b| a.id.cmp(&b.id));
     let version = session.facts().version.clone();
     let server = format!("{} PostgreSQL {version}", connector.target());

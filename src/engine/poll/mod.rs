@@ -11,7 +11,7 @@ use std::{
 };
 
 use reading::Parts;
-pub use reading::{fill_handling, read_core, read_whole};
+pub use reading::{fill_handling, read_core, read_failures, read_whole};
 use rhythm::FLOOR;
 pub use rhythm::Pace;
 use tokio::{

@@ -148,8 +148,11 @@ async fn read_leases(session: &Session, backends: &[Box<dyn Backend>]) -> Result
     }))
 }
 
-/// Failures and dead letters of all backends.
-async fn read_failures(session: &Session, backends: &[Box<dyn Backend>]) -> Result<Failures, DbError> {
+/// Failures and dead letters of all backends; where one fails for itself, that is said as unknown or denied.
+///
+/// # Errors
+/// When the session is lost.
+pub async fn read_failures(session: &Session, backends: &[Box<dyn Backend>]) -> Result<Failures, DbError> {
     let mut all = Failures {
         failed_15m: Reading::NotApplicable,
         dead_1h: Reading::NotApplicable,

@@ -16,7 +16,7 @@ use ratatui::style::Style;
 pub(crate) use cursor::{Cursor, Move};
 pub(crate) use grid::{Cell, Column, Grid, Row, arranged, place_in};
 pub(crate) use plot::{Line, Plot};
-pub(crate) use rates::{Pick, RateLines};
+pub(crate) use rates::{DepthLine, Pick, RateLines};
 pub(crate) use spark::spark;
 pub(crate) use window::Window;
 

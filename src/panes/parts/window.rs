@@ -80,6 +80,24 @@ impl Window {
         out
     }
 
+    /// The depths of all the series together. A bucket that no point touches is a gap, and so is one where a depth is missing.
+    #[must_use]
+    pub(crate) fn depth_sums<'a>(&self, all: impl Iterator<Item = &'a Series>) -> Vec<Option<f64>> {
+        let mut sums = vec![None; self.len];
+        let mut missing = vec![false; self.len];
+        for series in all {
+            let depths = self.depths(series);
+            for (sum, depth) in sums.iter_mut().zip(&depths).filter_map(|(sum, depth)| Some((sum, (*depth)?))) {
+                *sum = Some(sum.unwrap_or(0.0) + depth);
+            }
+            for (i, _) in self.points(series).flat_map(|point| self.shares(point)) {
+                let unknown = depths.get(i).is_some_and(Option::is_none);
+                missing.get_mut(i).into_iter().for_each(|missing| *missing |= unknown);
+            }
+        }
+        sums.into_iter().zip(missing).map(|(sum, missing)| sum.filter(|_| !missing)).collect()
+    }
+
     /// What each of `picks` counts per second in each bucket, over all the series together. A bucket that no span covers
     /// is a gap, and so is one where a span is known to be unknown: a sum with a part missing would be a false figure.
     pub(crate) fn rates<'a, const N: usize>(
@@ -183,6 +201,15 @@ mod tests {
         let w = window(29, 30, 3);
         let series = Series::from([point(3, 1, Some(7)), point(9, 1, Some(5)), point(25, 1, Some(9))]);
         assert_eq!(w.depths(&series), [Some(5.0), None, Some(9.0)]);
+    }
+
+    #[test]
+    fn depths_add_up_only_where_none_is_missing() {
+        let w = window(29, 30, 3);
+        let a = Series::from([point(10, 10, Some(7)), point(20, 10, Some(5)), point(30, 10, Some(9))]);
+        let b = Series::from([point(20, 10, None), point(30, 10, Some(1))]);
+        assert_eq!(w.depth_sums([a, b].iter()), [Some(7.0), None, Some(10.0)]);
+        assert_eq!(w.depth_sums([].iter()), [None, None, None]);
     }
 
     #[test]

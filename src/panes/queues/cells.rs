@@ -3,17 +3,17 @@
 use ratatui::style::Style;
 
 use crate::diagnose;
-use crate::fmt::{self, Figure, Tone, whole_seconds};
+use crate::fmt::{self, Figure};
 use crate::model::{BackendKind, Drain, Filter, JobState, QueueId, QueueStats, Reading, Severity};
 use crate::panes::Ctx;
-use crate::panes::parts::{Cell, Column, Row, Window, spark, style_of};
+use crate::panes::parts::{Cell, Column, Row, Window, spark};
 use crate::text::Safe;
 use crate::theme::{self, Theme};
 
 use super::rank::{self, Order};
 
 /// In the order of the screen; the ranks say which go first where there is less room.
-pub(super) const COLUMNS: [Column; 16] = [
+pub(super) const COLUMNS: [Column; 17] = [
     Column::words("queue", 10, 32, 0),
     Column::number("ready", 7, 1),
     Column::number("sched", 6, 5),
@@ -26,9 +26,10 @@ pub(super) const COLUMNS: [Column; 16] = [
     Column::number("retry/s", 7, 11),
     Column::number("dead/s", 6, 12),
     Column::number("drains", 6, 7),
-    Column::number("p95", 6, 13),
+    Column::number("p95", 7, 13),
     Column::number("batch", 5, 14),
     Column::number("growth", 8, 15),
+    Column::number("next wave", 11, 16),
     Column::words("trend", 6, 24, 10),
 ];
 
@@ -36,7 +37,7 @@ pub(super) const COLUMNS: [Column; 16] = [
 const LONG_WAIT: f64 = 60.0;
 
 /// Position of the trend in [`COLUMNS`].
-pub(super) const TREND: usize = 15;
+pub(super) const TREND: usize = 16;
 
 /// The column that an order sorts by; worst first is none of them.
 pub(super) const fn sorted_column(order: Order) -> Option<usize> {
@@ -92,9 +93,10 @@ pub(super) fn row(queue: &QueueStats, ctx: &Ctx<'_>, trend: u16, several: bool) 
         rate(&queue.rates.retried),
         rate(&queue.rates.dead),
         drains(queue, theme),
-        handler(queue, theme),
-        batch(queue, theme),
-        growth(queue, theme),
+        Cell::figure(Figure::maybe(&queue.handling.quantiles(), 7, |took| fmt::took(took.p95)), theme),
+        Cell::figure(Figure::maybe(&queue.handling.batch(), 5, |batch| format!("{batch:.1}")), theme),
+        Cell::figure(Figure::growth(&queue.growth(), 8), theme),
+        Cell::figure(Figure::wave(&queue.handling.wave, ctx.now), theme),
         Cell::new(depth_trend(queue, ctx, trend), theme.text),
     ];
     Row { signs: [Cell::default(), sign(queue, worst, theme)], cells }
@@ -123,50 +125,10 @@ fn sign(queue: &QueueStats, worst: Option<Severity>, theme: &Theme) -> Cell {
 
 /// Until when nothing is ready any more.
 fn drains(queue: &QueueStats, theme: &Theme) -> Cell {
-    let reading = queue.drain();
-    let Some(drain) = reading.get() else {
-        return Cell::figure(Figure::count(&reading.map(|_| 0), 6), theme);
-    };
-    let quiet = style_of(Tone::Quiet, theme);
-    match drain {
-        Drain::Empty => Cell::new(fmt::ZERO, quiet),
-        Drain::Within(seconds) => Cell::new(fmt::age(whole_seconds(seconds)), theme.text),
-        Drain::Steady => Cell::new("steady", quiet),
-        Drain::Never => Cell::new("never", theme.warn),
-        Drain::Paused => Cell::new("paused", theme.warn),
-    }
-}
-
-/// How long handlers take: 95 in 100 at most so long.
-fn handler(queue: &QueueStats, theme: &Theme) -> Cell {
-    quiet_or(queue.handling.quantiles(), theme, |took| format!("~{}", fmt::took(took.p95)))
-}
-
-/// Jobs that one claim gets.
-fn batch(queue: &QueueStats, theme: &Theme) -> Cell {
-    quiet_or(queue.handling.batch(), theme, |batch| format!("{batch:.1}"))
-}
-
-/// How fast the jobs that wait grow or shrink.
-fn growth(queue: &QueueStats, theme: &Theme) -> Cell {
-    let growth = queue.growth();
-    match growth.get() {
-        None => Cell::figure(Figure::count(&growth.map(|_| 0), 8), theme),
-        Some(rate) if rate.abs() < 0.05 => Cell::new(fmt::ZERO, theme.quiet),
-        Some(rate) => {
-            let sign = if rate < 0.0 { "-" } else { "+" };
-            Cell::new(format!("{sign}{}/s", fmt::rate(rate.abs())), theme.text)
-        }
-    }
-}
-
-/// A value that may have had no occasion; not known is said as that.
-fn quiet_or<T>(reading: Reading<Option<T>>, theme: &Theme, text: impl FnOnce(&T) -> String) -> Cell {
-    match reading.value() {
-        Some(Some(value)) => Cell::new(text(value), theme.text),
-        Some(None) => Cell::new(fmt::NOT_APPLICABLE, theme.quiet),
-        None => Cell::figure(Figure::count(&reading.map(|_| 0), 5), theme),
-    }
+    let drain = queue.drain();
+    let cell = Cell::figure(Figure::drain(&drain, 6), theme);
+    let warns = matches!(drain.get(), Some(Drain::Never | Drain::Paused));
+    if warns { Cell { style: theme.warn, ..cell } } else { cell }
 }
 
 /// How the depth went, over the time range of all charts.

@@ -5,13 +5,14 @@ with recent as materialized (
   {dead}
 ), together as (
   select queue, signature, count(*) filter (where became is distinct from 'dead') as n, 0::bigint as dead,
-         count(*) filter (where became = 'queued') as retried, max(ended_at) as last_seen
+         count(*) filter (where became = 'queued') as retried, 0::bigint as died, max(ended_at) as last_seen
   from recent group by queue, signature
   union all
-  select queue, signature, count(*), count(*), 0, max(failed_at) from dead group by queue, signature
+  select queue, signature, count(*), count(*), 0, count(*) filter (where failed_at > now() - interval '15 minutes'), max(failed_at)
+  from dead group by queue, signature
 ), signatures as (
   select queue, coalesce(signature, '') as signature, sum(n)::bigint as n, sum(dead)::bigint as dead,
-         sum(retried)::float8 / 900 as retried_per_s, max(last_seen) as last_seen
+         sum(retried)::float8 / 900 as retried_per_s, sum(died)::float8 / 900 as dead_per_s, max(last_seen) as last_seen
   from together group by queue, coalesce(signature, '') order by 3 desc, 6 desc limit 100
 )
 select (select count(*) from recent) as failed, (select count(*) >= $1 from recent) as failed_cut,
