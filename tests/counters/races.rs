@@ -44,12 +44,16 @@ const PLAIN: &[&str] = &[
 const READER: &str = "select
     (select coalesce(sum(n), 0) from (
         select n from job_counts
-        union all select n from counter_deltas where txid >= counter_floor() and status in ('queued', 'running')) as c)
+        union all select n from {waiting} as w where status in ('queued', 'running')) as c)
     - (select count(*) from jobs where status in ('queued', 'running'))
     + 1000000 * ((select coalesce(sum(n), 0) from (
         select dead_rows + replayed_rows as n from queue_counters
-        union all select n from counter_deltas where txid >= counter_floor() and status in ('dead', 'replayed')) as d)
+        union all select n from {waiting} as w where status in ('dead', 'replayed')) as d)
       - (select count(*) from dead_letter_jobs))";
+/// The deltas that are not folded: those that the floor leaves, and those that `top` and `open` leave.
+const FROM_FLOOR: &str = "(select * from counter_deltas where txid >= counter_floor())";
+const FROM_TOP: &str = "(select * from counter_deltas where txid >= (select top from counter_fold)
+    union all select * from counter_deltas where txid = any((select open from counter_fold)::bigint[]))";
 
 async fn write(client: Client, writer: usize, statements: &'static [&'static str]) -> usize {
     let began = Instant::now();
@@ -67,13 +71,31 @@ async fn write(client: Client, writer: usize, statements: &'static [&'static str
     done
 }
 
+/// Transactions that stay open over several folds, write before and after one of their own, and end either way.
+async fn write_long(client: Client) -> usize {
+    let began = Instant::now();
+    let mut done = 0;
+    while began.elapsed() < WORK {
+        run(&client, "begin; insert into jobs (queue, payload) values ('long', '{}')").await;
+        if done % 2 == 0 {
+            run(&client, "select setval('fold_clock', 0); select fold_counters_step()").await;
+        }
+        run(&client, "insert into jobs (queue, payload) select 'long', '{}' from generate_series(1, 3)").await;
+        run(&client, "select pg_sleep(0.03)").await;
+        run(&client, if done % 3 == 0 { "rollback" } else { "commit" }).await;
+        done += 1;
+    }
+    done
+}
+
 async fn read(client: Client) -> usize {
     let began = Instant::now();
     let mut reads = 0;
     while began.elapsed() < WORK {
         let isolation = if reads % 2 == 0 { "read committed" } else { "repeatable read" };
+        let waiting = if reads % 3 == 0 { FROM_FLOOR } else { FROM_TOP };
         run(&client, &format!("begin isolation level {isolation} read only")).await;
-        assert_eq!(number(&client, &format!("select ({READER})::bigint")).await, 0);
+        assert_eq!(number(&client, &format!("select ({})::bigint", READER.replace("{waiting}", waiting))).await, 0);
         run(&client, "commit").await;
         reads += 1;
     }
@@ -91,6 +113,7 @@ async fn nothing_is_lost_or_counted_twice() {
     for writer in 4..=5 {
         work.push(tokio::spawn(write(database.client().await, writer, PLAIN)));
     }
+    work.push(tokio::spawn(write_long(database.client().await)));
     work.push(tokio::spawn(read(database.client().await)));
     for done in join_all(work).await {
         assert!(done.expect("no failure") > 10);
@@ -116,6 +139,42 @@ async fn folding_waits_for_nobody_and_raises_nothing() {
         run(&client, &format!("begin isolation level {level}; select fold_counters_step(); commit")).await;
         assert_eq!(number(&client, "select count(*) from counter_deltas").await, 1);
     }
+    fold(&client).await;
+    assert_true(&client).await;
+}
+
+#[tokio::test]
+async fn a_long_writing_transaction_does_not_hold_the_top_and_loses_nothing() {
+    let (database, client) = start().await;
+    let long = database.client().await;
+    run(&long, "begin; select enqueue_job('mail', '{}')").await;
+    run(&client, "select enqueue_job('mail', '{}') from generate_series(1, 5)").await;
+    run(&client, "select setval('fold_clock', 0); select fold_counters_step()").await;
+    let passed = "select count(*) from counter_fold
+        where top > txid_snapshot_xmin(txid_current_snapshot()) and txid_snapshot_xmin(txid_current_snapshot()) = any(open)";
+    assert_eq!(number(&client, passed).await, 1);
+    assert_eq!(
+        number(&client, "select floor - txid_snapshot_xmin(txid_current_snapshot()) from counter_fold").await,
+        0
+    );
+    run(&long, "select enqueue_job('mail', '{}'); commit").await;
+    let waiting = format!("select count(*) from {FROM_TOP} as w");
+    assert_eq!(number(&client, &waiting).await, 2, "what it wrote before and after the fold");
+    assert_true(&client).await;
+    fold(&client).await;
+    assert_true(&client).await;
+}
+
+#[tokio::test]
+async fn who_folds_may_go_on_writing() {
+    let (_database, client) = start().await;
+    run(
+        &client,
+        "begin; select enqueue_job('mail', '{}'); select setval('fold_clock', 0); select fold_counters_step()",
+    )
+    .await;
+    run(&client, "select enqueue_job('mail', '{}'); commit; select enqueue_job('mail', '{}')").await;
+    assert_eq!(number(&client, &format!("select count(*) from {FROM_TOP} as w")).await, 2);
     fold(&client).await;
     assert_true(&client).await;
 }

@@ -63,23 +63,35 @@ impl Texts {
         };
         let core = if counted { include_str!("sql/core.sql") } else { include_str!("sql/core_bare.sql") };
         let from = if counted { include_str!("sql/first_lease.sql") } else { "'-infinity'" };
+        let waiting = match facts.access("counter_fold", &["top", "open"]) {
+            Access::Yes => include_str!("sql/waiting.sql"),
+            _ => include_str!("sql/waiting_floor.sql"),
+        };
         Self {
-            core: fill(core, &[("{paused}", &paused), ("{reaper}", &reaper), ("{dead}", bare_dead(facts))]),
+            core: fill(
+                core,
+                &[("{paused}", &paused), ("{reaper}", &reaper), ("{dead}", bare_dead(facts)), ("{waiting}", waiting)],
+            ),
             leases: fill(
                 include_str!("sql/leases.sql"),
-                &[("{from}", from), ("{columns}", &format!("{LIVE}, {ERROR}"))],
+                &[("{from}", from), ("{waiting}", waiting), ("{columns}", &format!("{LIVE}, {ERROR}"))],
             ),
             failures: fill(
                 include_str!("sql/failures.sql"),
                 &[("{recent}", recent(facts)), ("{dead}", &dead_signatures(facts))],
             ),
-            history: fill(include_str!("sql/history.sql"), &[]),
+            history: fill(include_str!("sql/history.sql"), &[("{waiting}", waiting)]),
             attempts: fill(include_str!("sql/attempts.sql"), &[]),
             drift: fill("select count(*) as wrong from {schema}.counter_drift($1)", &[]),
             handling: fill(include_str!("sql/handling.sql"), &[]),
             workers: fill(
                 include_str!("sql/workers.sql"),
-                &[("{registered}", registered(facts)), ("{claimed}", claimed(facts)), ("{from}", from)],
+                &[
+                    ("{registered}", registered(facts)),
+                    ("{claimed}", claimed(facts)),
+                    ("{from}", from),
+                    ("{waiting}", waiting),
+                ],
             ),
             groups: fill(
                 include_str!("sql/groups.sql"),

@@ -26,6 +26,7 @@ const FILES: &[File] = &[
     (13, "signatures", include_str!("../../../migrations/V13__signatures.sql")),
     (14, "dead_letter_keys", include_str!("../../../migrations/V14__dead_letter_keys.sql")),
     (15, "lighter_complete", include_str!("../../../migrations/V15__lighter_complete.sql")),
+    (16, "long_transactions", include_str!("../../../migrations/V16__long_transactions.sql")),
 ];
 
 /// The files up to a version, in order.

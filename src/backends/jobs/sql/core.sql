@@ -6,16 +6,15 @@
 with clock as materialized (
   select at, {schema}.time_slot(at) as slot, f.mark, f.suspect,
          -- due, lapsed and first_slot hold no more after a TRUNCATE under an old snapshot
-         not exists (select from {schema}.counter_deltas e where e.event = 'emptied') as due_holds,
-         case when f.floor > txid_snapshot_xmin(txid_current_snapshot()) then 0 else f.floor end as floor
+         not exists (select from {schema}.counter_deltas e where e.event = 'emptied') as due_holds
   from {schema}.counter_fold f, (select clock_timestamp() as at) as now
 ), waiting as materialized (
   select d.queue, d.status, case when d.status in ('queued', 'running') then d.attempts else 0 end as attempts, d.max_attempts,
          d.n, d.event, d.events, d.again, d.slot,
          d.status = 'queued' and d.attempts < d.max_attempts as claimable,
          case when d.status = 'queued' then d.slot <= (select slot from clock) else d.slot < (select slot from clock) end as due
-  from {schema}.counter_deltas d
-  where d.txid >= (select floor from clock) and (d.event is null or d.event not in ('suspect', 'emptied'))
+  from {waiting} d
+  where d.event is null or d.event not in ('suspect', 'emptied')
 ), waiting_sums as materialized (
   select queue, attempts,
          sum(n) filter (where claimable) as queued,

@@ -6,6 +6,6 @@ from (
           where s.queue = q.queue and s.status = 'running' and s.n > 0 order by s.slot limit 1) as slot
   from {schema}.queue_counters q
   union all
-  select d.slot from {schema}.counter_deltas d
-  where d.txid >= (select {schema}.counter_floor()) and d.status = 'running' and d.n > 0
+  select d.slot from {waiting} d
+  where d.status = 'running' and d.n > 0
 ) as slots

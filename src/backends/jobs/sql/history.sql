@@ -2,8 +2,8 @@
 -- sampled. Rows without a queue tell how many minutes of a span were sampled: of the others nothing is known.
 with waiting as (
   select to_timestamp(floor(date_part('epoch', d.at) / 60) * 60) as minute, d.queue, d.event, d.events, d.again
-  from {schema}.counter_deltas d
-  where d.txid >= (select {schema}.counter_floor()) and d.event <> 'suspect'
+  from {waiting} d
+  where d.event <> 'suspect'
 )
 select to_timestamp(floor(date_part('epoch', minute) / $2) * $2) as span, queue, sum(enqueued)::bigint as enqueued, sum(claimed)::bigint as claimed,
        sum(completed)::bigint as completed, sum(retried)::bigint as retried, sum(dead)::bigint as dead,
