@@ -117,7 +117,7 @@ fn own_account(dashboards: &[Dashboard]) -> Fallible<f64> {
 fn tell(crowd: usize, taken: &Taken, report: &mut Report) {
     let each = taken.counted / crowd as f64;
     let processor = taken.processor.map_or("not known here".to_owned(), |percent| format!("{percent:.1} %"));
-    let beside = format!("their sessions' processor time {processor}");
+    let beside = format!("processor time of their sessions, all: {processor}");
     let what = if crowd == 1 { "1 dashboard".to_owned() } else { format!("{crowd} dashboards, each") };
     report.figure(&what, &format!("{each:.2} %; {beside}"), &Goal::at_most(each, 2.0, " %"));
     if crowd == 20 {

@@ -8,9 +8,9 @@ use crate::plain;
 use crate::server::Server;
 
 /// A queue, and who watches it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
-    /// The plain tables with our functions, without what we count, keep and tell.
+    /// The plain tables with our functions, but without what we count, keep and tell.
     Bare,
     /// The plain tables with their own claim and complete.
     Plain,
@@ -46,11 +46,11 @@ const BORROWED: [(&str, &[(&str, usize)]); 5] = [
 impl Kind {
     pub(super) fn words(self) -> &'static str {
         match self {
-            Self::Bare => "bare: plain tables, our functions, no counters",
-            Self::Plain => "beside: the plain claim and complete",
+            Self::Bare => "bare (our functions)",
+            Self::Plain => "the plain functions",
             Self::Ours => "ours",
-            Self::Watched => "ours, 3 dashboards attached",
-            Self::Noisy => "warning: + NOTIFY in every statement",
+            Self::Watched => "ours, 3 dashboards",
+            Self::Noisy => "+ NOTIFY always",
         }
     }
 
@@ -68,15 +68,25 @@ impl Kind {
         }
     }
 
-    /// Completes a job ($1) of a worker ($2): one statement, one row.
-    pub(super) fn complete(self) -> Fallible<String> {
-        Ok(match self {
-            Self::Plain => {
-                plain::statement("complete")?.replace(":job_id", "$1").replace(":worker_id", "$2").replace(';', "")
-            }
-            _ => "select where complete_job($1, $2)".to_owned(),
+    /// Completes a job ($1), or several ($1), of a worker ($2): one statement that answers with a row for each.
+    pub(super) fn complete(self, ends: Ends) -> Fallible<String> {
+        let plain = plain::statement("complete")?.replace(":worker_id", "$2").replace(';', "");
+        Ok(match (ends, self) {
+            // The same statement for all: there is no function for it.
+            (Ends::Together, _) => plain.replace("= :job_id", "= any($1)"),
+            (Ends::Each, Self::Plain) => plain.replace(":job_id", "$1"),
+            (Ends::Each, _) => "select where complete_job($1, $2)".to_owned(),
         })
     }
+}
+
+/// How the jobs of a batch end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Ends {
+    /// Each in a transaction of its own, as with the reference worker, whose jobs end when they end.
+    Each,
+    /// All in one statement, as in a worker that waits for the last of them.
+    Together,
 }
 
 /// Makes the databases to copy, each with so many ready jobs.
@@ -99,8 +109,7 @@ pub(super) async fn prepare(server: &Server, ready: u64) -> Fallible<()> {
         client.batch_execute(&READY.replace("{rows}", &ready.to_string())).await?;
     }
     for client in [&ours, &noisy] {
-        client.batch_execute("select recount_counters()").await?;
-        client.batch_execute("truncate counter_deltas").await?;
+        client.batch_execute("select fold_counters_step()").await?;
     }
     for client in [&ours, &bare, &plain, &noisy] {
         client.batch_execute("vacuum (analyze)").await?;

@@ -9,24 +9,24 @@ use tokio::time::sleep;
 use tokio_postgres::Client;
 use uuid::Uuid;
 
-use super::kinds::Kind;
+use super::kinds::{Ends, Kind};
 use crate::Fallible;
 use crate::dashboard::Dashboard;
 use crate::server::{Server, connect};
 
 pub(super) const WORKERS: usize = 4;
 /// Plans are made and caches filled.
-const WARM_UP: Duration = Duration::from_millis(500);
+const WARM_UP: Duration = Duration::from_millis(400);
 const DATABASE: &str = "slice";
 
 /// What is measured.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Slice {
     pub(super) kind: Kind,
     pub(super) batch: i32,
+    pub(super) ends: Ends,
     /// `synchronous_commit` of the workers.
     pub(super) durable: bool,
-    pub(super) span: Duration,
 }
 
 /// What the workers share.
@@ -38,14 +38,14 @@ struct Shared {
 
 impl Slice {
     /// Jobs claimed and completed a second.
-    pub(super) async fn measure(&self, server: &Server) -> Fallible<f64> {
+    pub(super) async fn measure(&self, server: &Server, span: Duration) -> Fallible<f64> {
         server.remove(DATABASE).await?;
         let copy = format!("create database {DATABASE} template {}", self.kind.template());
         server.admin().await?.batch_execute(&copy).await?;
         let dsn = server.dsn(DATABASE);
         let dashboards = Dashboard::several(self.kind.dashboards(), &dsn, "emails").await?;
         dashboards.iter().for_each(Dashboard::look_away);
-        let rate = self.work(&dsn).await?;
+        let rate = self.work(&dsn, span).await?;
         for mut dashboard in dashboards {
             if dashboard.has_ended()? {
                 return Err("a dashboard ended while it was measured".into());
@@ -55,7 +55,7 @@ impl Slice {
         Ok(rate)
     }
 
-    async fn work(&self, dsn: &str) -> Fallible<f64> {
+    async fn work(&self, dsn: &str, span: Duration) -> Fallible<f64> {
         let shared = Arc::new(Shared::default());
         let mut workers = JoinSet::new();
         for _ in 0..WORKERS {
@@ -66,7 +66,7 @@ impl Slice {
         }
         sleep(WARM_UP).await;
         let (before, began) = (shared.done.load(Ordering::Relaxed), Instant::now());
-        sleep(self.span).await;
+        sleep(span).await;
         let (after, took) = (shared.done.load(Ordering::Relaxed), began.elapsed());
         shared.stop.store(true, Ordering::Relaxed);
         while let Some(ended) = workers.join_next().await {
@@ -81,23 +81,33 @@ impl Slice {
         Ok((after - before) as f64 / took.as_secs_f64())
     }
 
-    /// Claims a batch and ends each job in a transaction of its own, as the reference worker does.
+    /// Claims a batch, ends it, and again.
     async fn worker(&self, client: &Client, shared: &Shared) -> Fallible<()> {
         let claim = client.prepare("select id from claim_jobs($1, $2, $3)").await?;
-        let complete = client.prepare(&self.kind.complete()?).await?;
+        let complete = client.prepare(&self.kind.complete(self.ends)?).await?;
         let worker = Uuid::new_v4();
         while !shared.stop.load(Ordering::Relaxed) {
             let jobs = client.query(&claim, &[&"emails", &worker, &self.batch]).await?;
+            let jobs: Vec<Uuid> = jobs.iter().map(|job| job.get(0)).collect();
             if jobs.is_empty() {
                 return Err("there were too few ready jobs to the end".into());
             }
+            if self.ends == Ends::Together {
+                ended(client.execute(&complete, &[&jobs, &worker]).await?, jobs.len(), shared)?;
+                continue;
+            }
             for job in jobs {
-                if client.execute(&complete, &[&job.get::<_, Uuid>(0), &worker]).await? != 1 {
-                    return Err("a job could not be completed".into());
-                }
-                shared.done.fetch_add(1, Ordering::Relaxed);
+                ended(client.execute(&complete, &[&job, &worker]).await?, 1, shared)?;
             }
         }
         Ok(())
     }
+}
+
+fn ended(answered: u64, jobs: usize, shared: &Shared) -> Fallible<()> {
+    if answered != u64::try_from(jobs)? {
+        return Err(format!("{answered} of {jobs} jobs were completed").into());
+    }
+    shared.done.fetch_add(answered, Ordering::Relaxed);
+    Ok(())
 }
