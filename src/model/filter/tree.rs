@@ -260,7 +260,10 @@ pub fn begin_and_end(text: &str) -> (&str, &str) {
 #[must_use]
 pub fn id_range(text: &str, how: Match) -> Option<(Uuid, Uuid)> {
     const DIGITS: usize = 32;
-    let (begin, _) = if how == Match::Begin { begin_and_end(text) } else { (text, "") };
+    let (begin, end) = if how == Match::Begin { begin_and_end(text) } else { (text, "") };
+    if !end.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-') {
+        return None;
+    }
     let digits: String = begin.chars().filter(|c| *c != '-').collect();
     let whole = digits.len() == DIGITS;
     if digits.len() > DIGITS || (how == Match::Whole && !whole) {
