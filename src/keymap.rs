@@ -77,6 +77,26 @@ pub enum Command {
     Undo,
     /// Copy the id under the cursor.
     Copy,
+    /// Copy a job's payload.
+    CopyPayload,
+    /// Copy a job's error.
+    CopyError,
+    /// Fold or unfold what the cursor is in.
+    Fold,
+    /// Unfold everything, or fold it.
+    FoldAll,
+    /// Find a text in what is open.
+    Search,
+    /// The next place where it was found.
+    NextMatch,
+    /// The place before.
+    PreviousMatch,
+    /// Read more of what was cut.
+    More,
+    /// Read all of it, up to a limit.
+    All,
+    /// Show a hidden value.
+    Reveal,
     /// Panes follow all queues, or the one under the cursor.
     AllQueues,
     /// A shorter time range for the charts.

@@ -6,9 +6,13 @@ use crossterm::event::KeyEvent;
 use ratatui::layout::Position;
 
 use crate::model::{
-    Action, ActionReport, Fence, JobDetail, JobRef, Page, PageRequest, Panel, PanelKind, Point, QueueId, ServerFacts,
-    Snapshot,
+    Action, ActionReport, DetailRequest, Fence, JobDetail, JobRef, Page, PageRequest, Panel, PanelKind, PartRead,
+    PartRequest, Point, QueueId, ServerFacts, Snapshot,
 };
+
+/// Longer texts are not put on the clipboard: many terminals drop an OSC 52 sequence of more than 100,000 bytes as a whole,
+/// and this is what goes into one, in base64.
+pub const COPY_MOST: usize = 74_994;
 
 /// A fact, told to `update`.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,6 +101,20 @@ pub enum Msg {
         /// In plain words.
         reason: String,
     },
+    /// More of a payload or an error was read.
+    PartRead {
+        /// What was asked.
+        request: PartRequest,
+        /// What was found.
+        read: Box<PartRead>,
+    },
+    /// It could not be read.
+    PartFailed {
+        /// What was asked.
+        request: PartRequest,
+        /// In plain words.
+        reason: String,
+    },
     /// An action was answered.
     Acted(Box<ActionReport>),
     /// A queue was paused or goes on.
@@ -173,7 +191,9 @@ pub enum Effect {
         span: Duration,
     },
     /// Read one job.
-    ReadDetail(JobRef),
+    ReadDetail(DetailRequest),
+    /// Read more of a payload or an error.
+    ReadPart(PartRequest),
     /// Act, exactly on what was seen.
     Act {
         /// What to do.
@@ -192,6 +212,6 @@ pub enum Effect {
         /// The operator's reason, for the audit.
         reason: Option<String>,
     },
-    /// Put a text on the clipboard of the user's terminal (OSC 52).
+    /// Put a text on the clipboard of the user's terminal (OSC 52); at most [`COPY_MOST`] bytes.
     Copy(String),
 }

@@ -128,14 +128,12 @@ impl App {
     }
 
     /// After an action: read again what is on screen.
-    fn reread(&self) -> Effects {
+    fn reread(&mut self) -> Effects {
         let mut effects = vec![Effect::PollNow];
         if self.view == View::Jobs {
             effects.extend(self.jobs.refresh(&self.world.ctx(true)).map(Effect::ReadPage));
         }
-        if let Some(open) = self.detail() {
-            effects.push(Effect::ReadDetail(open.at().clone()));
-        }
+        effects.extend(self.reread_detail());
         effects
     }
 }

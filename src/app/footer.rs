@@ -25,10 +25,11 @@ pub(super) fn render(app: &App, area: Rect, buf: &mut Buffer) {
         spans.push(Span::styled(format!(" {} marked ", app.world.marks.len()), theme.mark));
     }
     let mut room = width.saturating_sub(spans.iter().map(Span::width).sum());
-    let hints: Vec<&Binding> = keymap::in_force(&app.scopes()).filter(|b| !b.hint.is_empty()).collect();
+    let works = |b: &&Binding| app.overlays.last().is_none_or(|overlay| overlay.works(b.command, app.world.now()));
+    let hints: Vec<&Binding> = keymap::in_force(&app.scopes()).filter(|b| !b.hint.is_empty()).filter(works).collect();
     // Help and the way out always have their place; the others fill what is left, in their order.
     let (last, first): (Vec<&Binding>, Vec<&Binding>) =
-        hints.iter().partition(|b| matches!(b.command, Command::Help | Command::Quit));
+        hints.iter().partition(|b| matches!(b.command, Command::Help | Command::Quit | Command::Back));
     room = room.saturating_sub(last.iter().map(|b| hint_width(b)).sum());
     let fitting = first.into_iter().take_while(|binding| {
         let fits = hint_width(binding) <= room;

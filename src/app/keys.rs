@@ -58,6 +58,9 @@ impl App {
             _ => {}
         }
         if let Some(overlay) = self.overlays.last_mut() {
+            if matches!(overlay, Overlay::Detail(_)) {
+                self.notice = None;
+            }
             let answer = overlay.key(event, command, self.world.mono);
             return self.answered(answer);
         }
@@ -67,7 +70,7 @@ impl App {
 
     /// A held key moves and types on, and does nothing else a second time.
     fn repeats(&self, command: Option<Command>) -> bool {
-        matches!(self.overlays.last(), Some(Overlay::Filter(_) | Overlay::Palette(_)))
+        self.overlays.last().is_some_and(|overlay| matches!(overlay.scope(), Scope::Prompt | Scope::Palette))
             || matches!(command, Some(Command::Up | Command::Down | Command::PageUp | Command::PageDown))
     }
 
@@ -132,10 +135,7 @@ impl App {
     fn perform(&mut self, ask: Ask) -> Effects {
         match ask {
             Ask::Follow(queue) => self.world.queue = Some(queue),
-            Ask::Inspect(job) => {
-                self.overlays.push(Overlay::detail(job.clone()));
-                return vec![Effect::ReadDetail(job)];
-            }
+            Ask::Inspect(job) => return self.inspect(job),
             Ask::ShowJobs(filter) => return self.show_jobs(filter),
             Ask::Read(request) => return vec![Effect::ReadPage(request)],
             Ask::MarkAll(jobs) => {
@@ -176,7 +176,13 @@ impl App {
                 return self.go(target);
             }
             Answer::Act(action) => return self.ask_to_act(action),
-            Answer::Copy(text) => return self.perform(Ask::Copy(text)),
+            Answer::Copy(text, notice) => {
+                self.notify(notice, true);
+                return vec![Effect::Copy(text)];
+            }
+            Answer::Say(words, good) => self.notify(words, good),
+            Answer::Read(request) => return vec![Effect::ReadPart(request)],
+            Answer::Command(command) => return self.command(command),
         }
         Effects::new()
     }

@@ -9,6 +9,7 @@
 //! ```
 
 mod act;
+mod detail;
 mod draw;
 mod filter;
 mod footer;
@@ -25,7 +26,6 @@ use std::time::Duration;
 
 use crate::model::{Job, Redaction};
 use crate::msg::Effect;
-use crate::overlays::detail::Detail;
 use crate::panes::jobs::Jobs;
 use crate::panes::{self, Pane};
 use mouse::Places;
@@ -139,21 +139,6 @@ impl App {
     #[must_use]
     pub fn overlay(&self) -> Option<&Overlay> {
         self.overlays.last()
-    }
-
-    /// The open detail of a job, whatever lies above it.
-    fn detail(&self) -> Option<&Detail> {
-        self.overlays.iter().rev().find_map(|overlay| match overlay {
-            Overlay::Detail(open) => Some(open.as_ref()),
-            _ => None,
-        })
-    }
-
-    fn detail_mut(&mut self) -> Option<&mut Detail> {
-        self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
-            Overlay::Detail(open) => Some(open.as_mut()),
-            _ => None,
-        })
     }
 
     /// Why the first contact was refused, if it was.

@@ -6,9 +6,9 @@ use ratatui::layout::Rect;
 use std::time::Duration;
 
 use crate::keymap::{Command, Scope};
-use crate::model::{Action, Job, JobRef, QueueId};
+use crate::model::{Action, Job, PartRequest, QueueId, Time};
 use crate::overlays::confirm::{self, Confirm, QueueConfirm};
-use crate::overlays::detail::Detail;
+use crate::overlays::detail::{self, Detail};
 use crate::overlays::filter::{self, FilterPrompt, Known};
 use crate::overlays::help::Help;
 use crate::overlays::palette::{self, Palette};
@@ -63,8 +63,14 @@ pub(super) enum Answer {
     Act(Action),
     /// Ask for the value that an action on the job shown needs.
     Ask(Wanted),
-    /// Copy a text.
-    Copy(String),
+    /// Put a text on the clipboard and say so.
+    Copy(String, String),
+    /// Say this, as good news or not.
+    Say(String, bool),
+    /// Read more of a text of the job shown.
+    Read(PartRequest),
+    /// Do what this command means everywhere.
+    Command(Command),
 }
 
 impl Overlay {
@@ -78,16 +84,11 @@ impl Overlay {
         Self::Filter(Box::new(FilterPrompt::new(text, known)))
     }
 
-    /// A job that is being read.
-    pub(super) fn detail(job: JobRef) -> Self {
-        Self::Detail(Box::new(Detail::new(job)))
-    }
-
     /// Whose keys count.
     pub(super) fn scope(&self) -> Scope {
         match self {
             Self::Confirm(_) | Self::Queue(_) => Scope::Confirm,
-            Self::Detail(_) => Scope::Detail,
+            Self::Detail(open) => open.scope(),
             Self::Filter(_) | Self::Value(_) => Scope::Prompt,
             Self::Palette(_) => Scope::Palette,
             Self::Help(_) | Self::Results(_) => Scope::Help,
@@ -123,17 +124,18 @@ impl Overlay {
                 palette::Answer::Chosen(target) => Answer::Go(target),
             },
             Self::Detail(open) => match command {
-                Some(Command::Back) => Answer::Close,
-                Some(Command::Copy) => Answer::Copy(open.at().id.clone()),
+                Some(command @ (Command::Help | Command::Times | Command::Undo)) => Answer::Command(command),
                 Some(command) if value_of(command).is_some() => value_of(command).map_or(Answer::Stay, Answer::Ask),
-                Some(command) => action_of(command, open.at().dead).map_or_else(
-                    || {
-                        open.on_command(command);
-                        Answer::Stay
-                    },
-                    Answer::Act,
-                ),
-                None => Answer::Stay,
+                Some(command) if action_of(command, open.at().dead).is_some() => {
+                    action_of(command, open.at().dead).map_or(Answer::Stay, Answer::Act)
+                }
+                command => match open.on_key(event, command) {
+                    detail::Answer::Stay => Answer::Stay,
+                    detail::Answer::Close => Answer::Close,
+                    detail::Answer::Say(words, good) => Answer::Say(words, good),
+                    detail::Answer::Read(request) => Answer::Read(request),
+                    detail::Answer::Copy { text, notice } => Answer::Copy(text, notice),
+                },
             },
             Self::Help(open) => close_or(command, |command| open.on_command(command)),
             Self::Results(open) => close_or(command, |command| open.on_command(command)),
@@ -144,7 +146,7 @@ impl Overlay {
     pub(super) fn scroll(&mut self, command: Command) {
         match self {
             Self::Confirm(open) => open.scroll_by(command),
-            Self::Detail(open) => open.on_command(command),
+            Self::Detail(open) => open.scroll(command),
             Self::Help(open) => open.on_command(command),
             Self::Results(open) => open.on_command(command),
             Self::Palette(open) => open.on_movement(command),
@@ -169,7 +171,16 @@ impl Overlay {
                 open.paste(text);
                 true
             }
-            Self::Detail(_) | Self::Help(_) | Self::Results(_) => false,
+            Self::Detail(open) => open.paste(text),
+            Self::Help(_) | Self::Results(_) => false,
+        }
+    }
+
+    /// Whether a command of its scope would do something, at the server's time `now`.
+    pub(super) fn works(&self, command: Command, now: Time) -> bool {
+        match self {
+            Self::Detail(open) => open.works(command, now),
+            _ => true,
         }
     }
 

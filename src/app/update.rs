@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::{JobRef, Page, Snapshot};
+use crate::model::{Page, Snapshot};
 use crate::msg::{Effect, Msg};
 use crate::panes::Pane;
 use crate::text::Safe;
@@ -52,12 +52,10 @@ impl App {
             Msg::PageFailed { request, reason } => self.jobs.on_page_failed(&request, &reason),
             Msg::PanelRead(panel) => self.panel_read(&panel),
             Msg::PanelFailed { kind, reason } => self.panel_failed(kind, &reason),
-            Msg::DetailRead { job, detail } => {
-                if let Some(open) = self.detail_mut() {
-                    open.on_detail(&job, detail.map(|d| *d));
-                }
-            }
+            Msg::DetailRead { job, detail } => self.detail_read(&job, detail.map(|d| *d)),
             Msg::DetailFailed { job, reason } => self.detail_failed(&job, &reason),
+            Msg::PartRead { request, read } => self.part_read(&request, *read),
+            Msg::PartFailed { request, reason } => self.part_failed(&request, &reason),
             Msg::Acted(report) => return self.acted(*report),
             Msg::Paused { queue, paused, changed } => return self.paused(queue, paused, changed),
             Msg::PauseFailed { queue, reason } => {
@@ -99,10 +97,13 @@ impl App {
             open.on_snapshot(snapshot, self.world.now());
         }
         self.follow_cursor();
+        let mut effects: Effects = self.refresh_detail().into_iter().collect();
         if self.view == View::Jobs {
-            return self.jobs.refresh(&self.world.ctx(true)).map(Effect::ReadPage).into_iter().collect();
+            effects.extend(self.jobs.refresh(&self.world.ctx(true)).map(Effect::ReadPage));
+        } else {
+            effects.extend(self.refresh_panel());
         }
-        self.refresh_panel()
+        effects
     }
 
     /// The panes below follow the queue under the cursor of the table.
@@ -118,12 +119,6 @@ impl App {
         self.jobs.on_page(page);
         if let (Some(Overlay::Confirm(open)), Some(rows)) = (self.overlays.last_mut(), page.jobs.value()) {
             open.on_jobs(rows);
-        }
-    }
-
-    fn detail_failed(&mut self, job: &JobRef, reason: &str) {
-        if let Some(open) = self.detail_mut() {
-            open.on_failure(job, reason);
         }
     }
 

@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use crate::db::{DbError, Session};
 use crate::model::{
-    Action, BackendKind, Failures, Fence, Handling, JobDetail, JobRef, Lease, Page, PageRequest, Panel, PanelKind,
-    Point, QueueId, QueueStats, Reading, TargetResult, Time,
+    Action, BackendKind, DetailRequest, Failures, Fence, Handling, JobDetail, JobRef, Lease, Page, PageRequest, Panel,
+    PanelKind, PartRead, PartRequest, Point, QueueId, QueueStats, Reading, TargetResult, Time,
 };
 
 /// The core numbers of one frame: one statement, so that they agree with each other.
@@ -107,9 +107,15 @@ pub trait Backend: Send + Sync {
     /// What a full view shows.
     fn panel<'a>(&'a self, session: &'a Session, kind: PanelKind) -> BoxFuture<'a, Result<Panel, DbError>>;
 
-    /// Everything about one job; `None`: it is gone.
-    fn detail<'a>(&'a self, session: &'a Session, job: &'a JobRef)
-    -> BoxFuture<'a, Result<Option<JobDetail>, DbError>>;
+    /// Everything about one job, also where it was moved meanwhile; `None`: it is gone.
+    fn detail<'a>(
+        &'a self,
+        session: &'a Session,
+        request: &'a DetailRequest,
+    ) -> BoxFuture<'a, Result<Option<JobDetail>, DbError>>;
+
+    /// More of a payload or an error.
+    fn part<'a>(&'a self, session: &'a Session, request: &'a PartRequest) -> BoxFuture<'a, Result<PartRead, DbError>>;
 
     /// Acts on jobs: one answer per target, in order.
     fn act<'a>(&'a self, session: &'a Session, request: &'a ActRequest) -> BoxFuture<'a, Result<Acted, DbError>>;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::backends::{Backend, Minutes};
 use crate::db::DbError;
-use crate::model::{BackendKind, JobDetail, JobRef, Page, PageRequest, Panel, PanelKind};
+use crate::model::{BackendKind, DetailRequest, JobDetail, Page, PageRequest, Panel, PanelKind, PartRead, PartRequest};
 
 use super::live::{Live, LiveView};
 
@@ -74,9 +74,18 @@ pub async fn history(sessions: &Sessions, back: Duration, span: Duration) -> Res
 ///
 /// # Errors
 /// When there is no session, no such backend, or the database cannot answer.
-pub async fn detail(sessions: &Sessions, job: &JobRef) -> Result<Option<JobDetail>, BrowseError> {
+pub async fn detail(sessions: &Sessions, request: &DetailRequest) -> Result<Option<JobDetail>, BrowseError> {
     let live = sessions.current()?;
-    Ok(backend(&live, job.queue.backend)?.detail(&live.session, job).await?)
+    Ok(backend(&live, request.job.queue.backend)?.detail(&live.session, request).await?)
+}
+
+/// Reads more of a payload or an error.
+///
+/// # Errors
+/// When there is no session, no such backend, or the database cannot answer.
+pub async fn part(sessions: &Sessions, request: &PartRequest) -> Result<PartRead, BrowseError> {
+    let live = sessions.current()?;
+    Ok(backend(&live, request.job.queue.backend)?.part(&live.session, request).await?)
 }
 
 /// The backend of this kind.

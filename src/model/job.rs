@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{QueueId, Reading, Time};
+use super::{QueueId, Time};
 
 /// The state of a job at a moment, derived from its row and the server's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -106,49 +106,4 @@ pub struct Job {
 pub struct Lease {
     /// The job under the lease, with its fence.
     pub job: Job,
-}
-
-/// A cut text with its true size, so that a huge value never travels whole.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Preview {
-    /// The first part.
-    pub text: String,
-    /// Bytes of the whole.
-    pub bytes: u64,
-    /// Whether `text` is less than the whole.
-    pub cut: bool,
-}
-
-/// One attempt that did not complete.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Attempt {
-    /// Its number, from 1.
-    pub number: i32,
-    /// Who ran it.
-    pub worker: Option<String>,
-    /// When it was claimed.
-    pub begun_at: Option<Time>,
-    /// When it ended.
-    pub ended_at: Option<Time>,
-    /// `failed`, `expired`, `fenced` or `operator`.
-    pub outcome: String,
-    /// What it said, cut.
-    pub error: Option<String>,
-}
-
-/// Everything the detail view shows of one job.
-#[derive(Debug, Clone, PartialEq)]
-pub struct JobDetail {
-    /// The row.
-    pub job: Job,
-    /// Payload as JSON text, cut.
-    pub payload: Reading<Preview>,
-    /// The last error, cut.
-    pub error: Reading<Option<Preview>>,
-    /// Attempts that did not complete, oldest first.
-    pub attempts: Reading<Vec<Attempt>>,
-    /// Further columns worth showing, in order: label and value.
-    pub more: Vec<(String, String)>,
-    /// When it was read, by the server's clock.
-    pub taken_at: Time,
 }

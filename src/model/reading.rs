@@ -65,6 +65,14 @@ impl<T> Reading<T> {
         }
     }
 
+    /// The value, to be changed, however it is known.
+    pub fn value_mut(&mut self) -> Option<&mut T> {
+        match self {
+            Self::Exact(value) | Self::AtLeast(value) | Self::About(value) | Self::Stale(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// How it is known. What does not apply is reported as unknown.
     #[must_use]
     pub fn known(&self) -> Known {

@@ -63,6 +63,10 @@ fn requeue(job: &Job, state: JobState, force: bool, now: Time) -> Outlook {
         ("It becomes claimable now", "claimable now")
     };
     match state {
+        _ if job.attempts == i32::MAX => refused(
+            "Its attempts are at the largest number there is.",
+            "their attempts are at the largest number there is",
+        ),
         JobState::Ready => refused("It is ready already.", "they are ready already"),
         JobState::Running if !force => live(job, now, "F takes it from its worker by force."),
         JobState::Running => allowed(
@@ -262,6 +266,13 @@ mod tests {
         ] {
             assert_eq!(words(action, state, 1, at), (false, format!("Refused: {want}")), "{action:?} {state:?}");
         }
+    }
+
+    #[test]
+    fn no_attempt_can_follow_the_largest_number_of_them() {
+        let (allowed, words) = words(FORCE, JobState::Exhausted, i32::MAX, ago(1));
+        assert!(!allowed && words.contains("largest number"), "{words}");
+        assert!(super::outlook(DEAD_LETTER, &job(1, "q", JobState::Exhausted, i32::MAX, ago(1)), NOW).allowed);
     }
 
     #[test]

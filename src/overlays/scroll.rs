@@ -37,15 +37,6 @@ impl Scroll {
         true
     }
 
-    /// Puts this line on top.
-    pub(super) fn go_to(&mut self, line: usize) {
-        self.top = line.min(self.lines.saturating_sub(self.rows));
-    }
-
-    pub(super) fn top(&self) -> usize {
-        self.top
-    }
-
     /// `lines 1-20 of 70,012`; nothing where all is in view.
     pub(super) fn label(&self, what: &str) -> Option<String> {
         let count = |n: usize| crate::fmt::count(u64::try_from(n).unwrap_or(u64::MAX));
@@ -67,13 +58,13 @@ mod tests {
         assert_eq!(scroll.settle(70_012, 20), 69_992);
         assert_eq!(scroll.label("lines").unwrap(), "lines 69,993-70,012 of 70,012");
         scroll.on_command(Command::Down);
-        assert_eq!(scroll.top(), 69_992);
+        assert_eq!(scroll.settle(70_012, 20), 69_992);
         scroll.on_command(Command::PageUp);
-        assert_eq!(scroll.top(), 69_973);
+        assert_eq!(scroll.settle(70_012, 20), 69_973);
         assert_eq!(scroll.settle(5, 20), 0, "the text became shorter");
         assert_eq!(scroll.label("lines"), None);
         scroll.on_command(Command::Down);
-        assert_eq!(scroll.top(), 0);
+        assert_eq!(scroll.settle(5, 20), 0);
         assert!(!scroll.on_command(Command::Requeue));
     }
 
@@ -83,7 +74,5 @@ mod tests {
         scroll.settle(3, 0);
         scroll.on_command(Command::Bottom);
         assert_eq!(scroll.settle(3, 0), 3);
-        scroll.go_to(9);
-        assert_eq!(scroll.settle(3, 2), 1);
     }
 }

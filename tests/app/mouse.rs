@@ -20,7 +20,10 @@ fn a_click_moves_focus_and_cursor_and_the_second_one_opens() {
     assert_eq!(click(&mut rig), []);
     rig.screen(120, 40);
     let effects = click(&mut rig);
-    assert!(matches!(effects.as_slice(), [Effect::ReadDetail(job)] if job.id.starts_with("3c6e")), "{effects:?}");
+    assert!(
+        matches!(effects.as_slice(), [Effect::ReadDetail(asked)] if asked.job.id.starts_with("3c6e")),
+        "{effects:?}"
+    );
     // With something open, what lies below takes no clicks.
     rig.screen(120, 40);
     assert_eq!(click(&mut rig), []);

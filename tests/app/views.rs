@@ -65,8 +65,12 @@ fn a_confirmation_goes_back_to_the_detail_it_came_from() {
         payload: Reading::Unknown,
         error: Reading::Unknown,
         attempts: Reading::Unknown,
+        claimed_at: None,
+        completed_at: None,
+        replayed_as: None,
         more: Vec::new(),
         taken_at: fixtures::NOW,
+        cost: Duration::ZERO,
     };
     rig.app.update(Msg::DetailRead { job: job.at, detail: Some(Box::new(detail)) });
     rig.keys("d");

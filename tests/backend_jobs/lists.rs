@@ -2,7 +2,7 @@
 
 use queuetop::backends::Backend;
 use queuetop::db::Session;
-use queuetop::model::{Filter, Job, JobState, PageRequest, Reading};
+use queuetop::model::{Filter, Job, JobState, PageRequest};
 
 use super::{backend, page, rows, run, session};
 use crate::support::pg::database;
@@ -111,53 +111,4 @@ async fn a_filter_that_finds_nothing_stops_and_says_where() {
     let request = PageRequest { after: first.next.clone(), ..first.request.clone() };
     let second = page(&session, &*jobs, &request).await;
     assert!(rows(&second).is_empty() && second.next.is_none());
-}
-
-#[tokio::test]
-async fn the_job_in_full() {
-    let database = database().await;
-    run(
-        &database,
-        "select enqueue_job('mail', jsonb_build_object('to', repeat('é', 50000)), p_idempotency_key => 'k1');
-         select retry_job(id, locked_by, E'first\\nline two', '0 s')
-         from claim_jobs('mail', '00000000-0000-0000-0000-000000000001', 1);
-         update jobs set run_at = now();
-         select claim_jobs('mail', '00000000-0000-0000-0000-000000000002', 1)",
-    )
-    .await;
-    let session = session(&database.dsn()).await;
-    let jobs = backend(&session).await;
-    let job = rows(&page(&session, &*jobs, &PageRequest { limit: 5, ..PageRequest::default() }).await).remove(0);
-    assert_eq!(job.error.as_deref(), Some("first"));
-    let detail = jobs.detail(&session, &job.at).await.expect("an answer").expect("a job");
-    assert_eq!((detail.job.state, detail.job.attempts), (JobState::Running, 2));
-    let payload = detail.payload.value().expect("a payload");
-    assert_eq!((payload.cut, payload.bytes), (false, 100_010));
-    let error = detail.error.value().cloned().flatten().expect("an error");
-    assert_eq!((error.text.as_str(), error.cut), ("first\nline two", false));
-    let attempts = detail.attempts.value().expect("attempts");
-    assert_eq!(attempts.len(), 1);
-    assert_eq!((attempts[0].number, attempts[0].outcome.as_str()), (1, "failed"));
-    assert!(detail.more.contains(&("idempotency key".into(), "k1".into())), "{:?}", detail.more);
-    run(&database, "delete from jobs").await;
-    assert_eq!(jobs.detail(&session, &job.at).await.expect("an answer"), None);
-}
-
-#[tokio::test]
-async fn a_dead_letter_in_full() {
-    let database = database().await;
-    run(
-        &database,
-        "select enqueue_job('mail', '{}', p_priority => 3);
-         select move_to_dead_letter(id, locked_by, 'bad')
-         from claim_jobs('mail', '00000000-0000-0000-0000-000000000001', 1)",
-    )
-    .await;
-    let session = session(&database.dsn()).await;
-    let jobs = backend(&session).await;
-    let dead = whole(&session, &*jobs, only(JobState::Dead)).await.remove(0);
-    assert!(dead.at.dead);
-    let detail = jobs.detail(&session, &dead.at).await.expect("an answer").expect("a dead letter");
-    assert_eq!((detail.job.state, detail.job.priority), (JobState::Dead, Some(3)));
-    assert!(matches!(detail.attempts, Reading::Exact(ref attempts) if attempts.len() == 1));
 }

@@ -4,6 +4,7 @@
 mod acting;
 mod bare;
 mod cost;
+mod detail;
 mod groups;
 mod lists;
 mod numbers;
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 
 use queuetop::backends::{self, Backend, Core};
 use queuetop::db::{ConnInfo, Connector, Env, Purpose, Session, SqlLog};
-use queuetop::model::{Job, Page, PageRequest, QueueStats};
+use queuetop::model::{DetailRequest, Job, JobDetail, JobRef, Page, PageRequest, QueueStats, Stamps};
 
 use crate::support::pg::Database;
 
@@ -48,6 +49,12 @@ fn queue<'a>(core: &'a Core, name: &str) -> &'a QueueStats {
 
 async fn page(session: &Session, backend: &dyn Backend, request: &PageRequest) -> Page {
     backend.page(session, request).await.unwrap_or_else(|error| panic!("{request:?}: {error}"))
+}
+
+/// A job in full, of which nothing is known yet.
+async fn detail(session: &Session, backend: &dyn Backend, job: &JobRef) -> Option<JobDetail> {
+    let request = DetailRequest { job: job.clone(), known: Stamps::default() };
+    backend.detail(session, &request).await.expect("an answer")
 }
 
 fn rows(page: &Page) -> Vec<Job> {

@@ -2,7 +2,7 @@
 
 use queuetop::model::{Filter, Handling, JobRef, JobState, PageRequest, Reading};
 
-use super::{backend, page, queue, rows, run, session};
+use super::{backend, detail, page, queue, rows, run, session};
 use crate::support::pg::{Database, bare_database, database};
 use crate::support::table_queue::tables;
 
@@ -91,8 +91,8 @@ async fn a_payload_that_may_not_be_read_is_denied_alone() {
     assert_eq!(queue(&core, "mail").ready, Reading::Exact(1));
     assert_eq!(queue(&core, "mail").dead_total, Reading::Denied);
     let job: JobRef = rows(&page(&session, &*jobs, &live()).await)[0].at.clone();
-    let detail = jobs.detail(&session, &job).await.expect("an answer").expect("a job");
-    assert_eq!((detail.payload, detail.attempts), (Reading::Denied, Reading::Unknown));
+    let found = detail(&session, &*jobs, &job).await.expect("a job");
+    assert_eq!((found.payload, found.attempts), (Reading::Denied, Reading::Unknown));
     let filter = Filter::default().with_state(JobState::Dead);
     assert_eq!(page(&session, &*jobs, &PageRequest { filter, ..live() }).await.jobs, Reading::Denied);
 }

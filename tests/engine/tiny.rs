@@ -7,8 +7,8 @@ use queuetop::backends::{ActRequest, Acted, Backend, Core, Handlings, Minutes};
 use queuetop::db::{DbError, Limits, Session, Statement};
 use queuetop::engine::Detect;
 use queuetop::model::{
-    BackendKind, Failures, JobDetail, JobRef, Lease, Page, PageRequest, Panel, PanelKind, QueueId, QueueStats, Reading,
-    Snapshot,
+    BackendKind, DetailRequest, Failures, JobDetail, Lease, Page, PageRequest, Panel, PanelKind, PartRead, PartRequest,
+    QueueId, QueueStats, Reading, Snapshot,
 };
 use uuid::Uuid;
 
@@ -100,8 +100,12 @@ impl Backend for Tiny {
         panic!("nothing here has full views")
     }
 
-    fn detail<'a>(&'a self, _: &'a Session, _: &'a JobRef) -> BoxFuture<'a, Result<Option<JobDetail>, DbError>> {
+    fn detail<'a>(&'a self, _: &'a Session, _: &'a DetailRequest) -> BoxFuture<'a, Result<Option<JobDetail>, DbError>> {
         Box::pin(async { Ok(None) })
+    }
+
+    fn part<'a>(&'a self, _: &'a Session, _: &'a PartRequest) -> BoxFuture<'a, Result<PartRead, DbError>> {
+        panic!("nothing here has long texts")
     }
 
     fn act<'a>(&'a self, _: &'a Session, _: &'a ActRequest) -> BoxFuture<'a, Result<Acted, DbError>> {

@@ -43,7 +43,8 @@ use self::texts::Texts;
 use super::{ActRequest, Acted, Backend, Core, Handlings, Minutes};
 use crate::db::{DbError, Limits, Session};
 use crate::model::{
-    BackendKind, Failures, JobDetail, JobRef, Lease, Page, PageRequest, Panel, PanelKind, QueueId, Reading,
+    BackendKind, DetailRequest, Failures, JobDetail, Lease, Page, PageRequest, Panel, PanelKind, PartRead, PartRequest,
+    QueueId, Reading,
 };
 
 pub use self::detect::detect;
@@ -136,9 +137,13 @@ impl Backend for Jobs {
     fn detail<'a>(
         &'a self,
         session: &'a Session,
-        job: &'a JobRef,
+        request: &'a DetailRequest,
     ) -> BoxFuture<'a, Result<Option<JobDetail>, DbError>> {
-        detail::read(self, session, job).boxed()
+        detail::read(self, session, request).boxed()
+    }
+
+    fn part<'a>(&'a self, session: &'a Session, request: &'a PartRequest) -> BoxFuture<'a, Result<PartRead, DbError>> {
+        detail::part(self, session, request).boxed()
     }
 
     fn act<'a>(&'a self, session: &'a Session, request: &'a ActRequest) -> BoxFuture<'a, Result<Acted, DbError>> {

@@ -11,11 +11,12 @@ use crate::db::Connector;
 use crate::engine::act::{self, Order};
 use crate::engine::browse::{self, Sessions};
 use crate::engine::{Event, Pace, Wake};
-use crate::model::{JobRef, PageRequest, PanelKind, QueueId};
+use crate::model::{DetailRequest, PageRequest, PanelKind, PartRequest, QueueId};
 use crate::msg::{Effect, Msg};
 use crate::run::{Executor, Suspend};
 
-use super::terminal::{self, Screen};
+use super::clipboard;
+use super::terminal::Screen;
 
 /// The shell does not wait longer than this for the server.
 const QUIET_WITHIN: Duration = Duration::from_millis(300);
@@ -48,12 +49,13 @@ impl Executor for Effects {
             Effect::ReadPage(request) => self.read_page(request, tasks),
             Effect::ReadPanel(kind) => self.read_panel(kind, tasks),
             Effect::ReadHistory { back, span } => self.read_history(back, span, tasks),
-            Effect::ReadDetail(job) => self.read_detail(job, tasks),
+            Effect::ReadDetail(request) => self.read_detail(request, tasks),
+            Effect::ReadPart(request) => self.read_part(request, tasks),
             Effect::Act { action, targets, reason } => self.act(Order { action, targets, reason }, tasks),
             Effect::SetPaused { queue, paused, reason } => self.set_paused(queue, paused, reason, tasks),
             Effect::Mouse(on) => self.screen.mouse(on),
             Effect::Copy(text) => {
-                if let Err(error) = terminal::copy(&text) {
+                if let Err(error) = clipboard::copy(&text) {
                     tracing::warn!(%error, "the clipboard could not be written");
                 }
             }
@@ -111,12 +113,25 @@ impl Effects {
         });
     }
 
-    fn read_detail(&self, job: JobRef, tasks: &mut JoinSet<()>) {
+    fn read_detail(&self, request: DetailRequest, tasks: &mut JoinSet<()>) {
         let (sessions, messages) = (self.sessions.clone(), self.messages.clone());
         tasks.spawn(async move {
-            let msg = match browse::detail(&sessions, &job).await {
+            let read = browse::detail(&sessions, &request).await;
+            let job = request.job;
+            let msg = match read {
                 Ok(detail) => Msg::DetailRead { job, detail: detail.map(Box::new) },
                 Err(error) => Msg::DetailFailed { job, reason: error.to_string() },
+            };
+            deliver(&messages, msg).await;
+        });
+    }
+
+    fn read_part(&self, request: PartRequest, tasks: &mut JoinSet<()>) {
+        let (sessions, messages) = (self.sessions.clone(), self.messages.clone());
+        tasks.spawn(async move {
+            let msg = match browse::part(&sessions, &request).await {
+                Ok(read) => Msg::PartRead { request, read: Box::new(read) },
+                Err(error) => Msg::PartFailed { request, reason: error.to_string() },
             };
             deliver(&messages, msg).await;
         });

@@ -1,6 +1,7 @@
 //! The dashboard: checks the terminal, the settings and the way to the database, then runs the loop.
 
 mod build;
+mod clipboard;
 pub mod crash;
 mod effects;
 mod outside;

@@ -1,22 +1,18 @@
-//! The terminal: entered once, left exactly once, on every way out. Also the clipboard and suspending.
+//! The terminal: entered once, left exactly once, on every way out. Also suspending.
 
 use std::io::{self, IsTerminal, Stdout, Write, stdin, stdout};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::execute;
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
-use crossterm::{execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use rustix::process::{Signal, getpgrp, getpid, kill_process, kill_process_group};
 
 use crate::run::Suspend;
-
-/// Text longer than this is not put on the clipboard: many terminals drop the whole sequence then.
-const CLIPBOARD_MOST: usize = 74_994;
 
 /// Presses and the wheel only, in the form that knows any column; crossterm's own command would also ask for every movement.
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1006h";
@@ -154,28 +150,4 @@ pub fn usable() -> Result<(), String> {
         Some("dumb") => Err(format!("TERM=dumb cannot show a screen: {instead}")),
         Some(_) => Ok(()),
     }
-}
-
-/// Puts a text on the clipboard of the terminal at the other end (OSC 52); inside tmux through its own wrapper.
-///
-/// # Errors
-/// When the terminal is gone.
-pub fn copy(text: &str) -> io::Result<()> {
-    if text.len() > CLIPBOARD_MOST {
-        return Ok(());
-    }
-    let mut sequence = Vec::new();
-    queue!(sequence, CopyToClipboard::to_clipboard_from(text))?;
-    let mut out = stdout().lock();
-    if std::env::var_os("TMUX").is_some() {
-        out.write_all(b"\x1bPtmux;")?;
-        // Inside the wrapper every ESC is written twice.
-        out.write_all(
-            &sequence.iter().flat_map(|byte| vec![*byte; 1 + usize::from(*byte == 0x1b)]).collect::<Vec<_>>(),
-        )?;
-        out.write_all(b"\x1b\\")?;
-    } else {
-        out.write_all(&sequence)?;
-    }
-    out.flush()
 }

@@ -1,19 +1,48 @@
-//! The short lines of a detail: the row's facts, what each key would do now, and one line for each attempt.
+//! The short lines of a detail: the row's facts, and what each key would do now.
 
 use super::super::frame::{Line, tagged, wrapped};
-use super::super::outlook::{outlook, state_at};
-use crate::fmt::{self, whole_seconds};
+use super::super::outlook::{Outlook, outlook, state_at};
+use super::page::Row;
+use crate::fmt;
 use crate::keymap::{self, Command, Scope};
-use crate::model::{Ability, Action, Attempt, Job, JobDetail, JobState};
-use crate::panes::{Ctx, TimeStyle};
-use crate::text::{Safe, Side, fit};
+use crate::model::{Ability, Action, Job, JobDetail, JobState, Time};
+use crate::panes::Ctx;
+use crate::text::{Safe, Side, fit, width};
 use crate::theme::EXPIRED;
 
 /// Columns of a label: further columns of the row bring their own names.
 const LABEL: usize = 17;
+/// Columns of a key's name and of its verb.
+const KEY: usize = 4;
+const VERB: usize = 15;
+/// From so many columns on, facts and keys stand side by side.
+const WIDE: usize = 110;
+
+/// Facts and keys: below each other, or side by side where there is room.
+pub(super) fn rows(detail: &JobDetail, notes: &[String], columns: usize, ctx: &Ctx<'_>) -> (Vec<Row>, Vec<Row>) {
+    let wide = columns >= WIDE;
+    let half = if wide { columns / 2 - 2 } else { columns };
+    let mut left: Vec<Line> = notes.iter().flat_map(|words| wrapped(words, half, ctx.theme.warn)).collect();
+    left.extend(facts(detail, half, ctx));
+    let mut right = vec![Line::new("KEYS NOW", ctx.theme.heading)];
+    right.extend(keys(detail, if wide { columns - half - 4 } else { columns }, ctx));
+    if !wide {
+        right.insert(0, Line::new("", ctx.theme.text));
+        return (left.into_iter().map(Row::from).collect(), right.into_iter().map(Row::from).collect());
+    }
+    let blank = || Line::new("", ctx.theme.text);
+    let rows = left.len().max(right.len());
+    left.resize(rows, blank());
+    right.resize(rows, blank());
+    let side_by_side = left.into_iter().zip(right).map(|(left, right)| {
+        let filled = fit(&left.text, half + 4, Side::Left);
+        Row(vec![(filled, left.style), (right.text, right.style)])
+    });
+    (side_by_side.collect(), Vec::new())
+}
 
 /// The facts of the row.
-pub(super) fn row(detail: &JobDetail, columns: usize, ctx: &Ctx<'_>) -> Vec<Line> {
+fn facts(detail: &JobDetail, columns: usize, ctx: &Ctx<'_>) -> Vec<Line> {
     let job = &detail.job;
     let theme = ctx.theme;
     let mut lines = Vec::new();
@@ -56,60 +85,116 @@ fn attempts_words(job: &Job) -> String {
     job.priority.map_or(attempts.clone(), |priority| format!("{attempts}, priority {priority}"))
 }
 
-/// The actions and their keys, in the order of the table.
-const ACTIONS: [(Command, Action); 5] = [
-    (Command::Requeue, Action::Requeue { force: false }),
-    (Command::ForceRequeue, Action::Requeue { force: true }),
-    (Command::DeadLetter, Action::DeadLetter { force: false }),
-    (Command::Reap, Action::Reap),
-    (Command::Replay, Action::Replay { force: false }),
+/// The commands that change a job, in the order of the table.
+const LIVE: [Command; 6] = [
+    Command::Requeue,
+    Command::ForceRequeue,
+    Command::DeadLetter,
+    Command::Reap,
+    Command::Reschedule,
+    Command::Priority,
 ];
+/// Those that count for a dead letter.
+const DEAD: [Command; 2] = [Command::Replay, Command::ForceRequeue];
 
-/// What each key would do to the job as it stands now.
-pub(super) fn actions(job: &Job, columns: usize, ctx: &Ctx<'_>) -> Vec<Line> {
-    let theme = ctx.theme;
-    let mut lines = vec![Line::new("", theme.text), Line::new("KEYS NOW", theme.heading)];
-    if let Some(Ability::No(reason)) = ctx.server.map(|server| &server.act) {
-        let words = format!("this role may not act: {}", Safe::first_line(reason));
-        lines.extend(wrapped(&words, columns, theme.warn));
-        return lines;
+/// What a command would do to the job as it stands now, with its verb. `None`: it is no action on a job, or none on one like
+/// this: dead letters are replayed, and only they.
+fn told(command: Command, detail: &JobDetail, now: Time) -> Option<(&'static str, Outlook)> {
+    let job = &detail.job;
+    let dead = state_at(job, now) == JobState::Dead;
+    if !(if dead { DEAD.as_slice() } else { LIVE.as_slice() }).contains(&command) {
+        return None;
     }
-    for (command, action) in ACTIONS {
-        let outlook = outlook(action, job, ctx.now);
+    let action = match command {
+        Command::Requeue => Action::Requeue { force: false },
+        Command::ForceRequeue if dead => Action::Replay { force: true },
+        Command::ForceRequeue => Action::Requeue { force: true },
+        Command::DeadLetter => Action::DeadLetter { force: false },
+        Command::Reap => Action::Reap,
+        Command::Replay => Action::Replay { force: false },
+        // Its value is asked for later; whether it may be is known.
+        Command::Reschedule => Action::Reschedule { run_at: now },
+        _ => Action::SetPriority { priority: 0 },
+    };
+    let outlook = outlook(action, job, now);
+    let refused = |short: String| Outlook { allowed: false, short, ..outlook.clone() };
+    let allowed = |short: String| Outlook { allowed: true, short, ..outlook.clone() };
+    let replayed = detail.replayed_as.as_deref().map(|id| Safe::new(id).to_string());
+    let outlook = match (command, replayed) {
+        (Command::ForceRequeue, None) if dead => refused("as R: it was not replayed yet".into()),
+        (Command::ForceRequeue, Some(_)) if dead => allowed("makes one more new job of it".into()),
+        (Command::Replay, Some(id)) => refused(format!("refused: replayed as job {id}")),
         // Force differs only where there is a live worker to take it from.
-        let needless = command == Command::ForceRequeue && state_at(job, ctx.now) != JobState::Running;
-        let words = if needless { "no live lease to break: as without force" } else { &outlook.short };
-        let style = if outlook.allowed && !needless { theme.text } else { theme.quiet };
-        let key = keymap::bindings().iter().find(|b| b.scope == Scope::Detail && b.command == command);
-        let key = key.and_then(|b| b.keys.first()).map(|key| key.label()).unwrap_or_default();
-        let verb = fit(action.verb(), 15, Side::Left);
-        lines.extend(tagged((&key, 3), &format!("{verb}{words}"), columns, style));
+        (Command::ForceRequeue, _) if outlook.allowed && state_at(job, now) != JobState::Running => {
+            refused("as r: there is no live lease to break".into())
+        }
+        (Command::Reschedule, _) if outlook.allowed => {
+            allowed(format!("asks when it is to run, instead of {}", due(job, now)))
+        }
+        (Command::Priority, _) if outlook.allowed => {
+            let later = if job.worker.is_some() { ", for its next attempt" } else { "" };
+            let old = job.priority.map_or_else(|| fmt::UNKNOWN.to_owned(), |old| old.to_string());
+            allowed(format!("asks for another than {old}{later}"))
+        }
+        _ => outlook,
+    };
+    Some((action.verb(), outlook))
+}
+
+fn due(job: &Job, now: Time) -> String {
+    match job.run_at.seconds_since(now).map(fmt::whole_seconds) {
+        Some(seconds) if seconds > 0 => format!("in {}", fmt::span(seconds)),
+        Some(_) => "now".to_owned(),
+        None => "never".to_owned(),
+    }
+}
+
+/// Whether a command would do something to the job. Commands that are no actions do.
+pub(super) fn works(command: Command, detail: Option<&JobDetail>, now: Time) -> bool {
+    let acts = LIVE.contains(&command) || DEAD.contains(&command);
+    let would = || told(command, detail?, now).map(|(_, outlook)| outlook.allowed);
+    !acts || would().unwrap_or(false)
+}
+
+/// What each key would do to the job as it stands now, or why it cannot.
+fn keys(detail: &JobDetail, columns: usize, ctx: &Ctx<'_>) -> Vec<Line> {
+    let theme = ctx.theme;
+    if let Some(server) = ctx.server {
+        let reason = match &server.act {
+            _ if server.standby => Some("nothing: this server is a replica, read only".to_owned()),
+            Ability::No(reason) => Some(format!("this role may not act: {}", Safe::first_line(reason))),
+            _ => None,
+        };
+        if let Some(words) = reason {
+            return wrapped(&words, columns, theme.warn);
+        }
+    }
+    let state = state_at(&detail.job, ctx.now);
+    // What holds for all of them is said once.
+    let (commands, rest): (&[Command], Option<&str>) = match state {
+        JobState::Dead => (&DEAD, Some("nothing: a dead letter stays as it is; a replay makes a new job of it")),
+        JobState::Completed => (&[], Some("nothing: completed jobs stay as they are")),
+        _ => (&LIVE, None),
+    };
+    let told = commands.iter().filter_map(|command| Some((*command, told(*command, detail, ctx.now)?)));
+    let mut lines: Vec<Line> = told
+        .flat_map(|(command, (verb, outlook))| {
+            let style = if outlook.allowed { theme.text } else { theme.quiet };
+            let words = format!("{}{}", fit(verb, VERB, Side::Left), outlook.short);
+            tagged((&key(command), KEY), &words, columns, style)
+        })
+        .collect();
+    if let Some(words) = rest {
+        let others = LIVE.iter().filter(|command| !commands.contains(command)).map(|command| key(*command));
+        let others = others.collect::<Vec<_>>().join(" ");
+        let label = width(&others) + 2;
+        lines.extend(tagged((&others, label), words, columns, theme.quiet));
     }
     lines
 }
 
-/// ` 3  12m02s ago  took 3s    failed   7f3a…01  timeout connecting to smtp`
-pub(super) fn attempt(attempt: &Attempt, columns: usize, ctx: &Ctx<'_>) -> Line {
-    let ended = attempt.ended_at.map_or_else(|| fmt::UNKNOWN.into(), |at| ctx.ago(at));
-    let took = match (attempt.begun_at, attempt.ended_at) {
-        (Some(begun), Some(ended)) => ended.seconds_since(begun).map(whole_seconds),
-        _ => None,
-    };
-    let took = match took {
-        Some(0) => "took <1s".to_owned(),
-        Some(seconds) => format!("took {}", fmt::span(seconds)),
-        None => String::new(),
-    };
-    let worker = attempt.worker.as_deref().map_or_else(String::new, fmt::short_id);
-    let error = attempt.error.as_deref().map(Safe::first_line).unwrap_or_default();
-    let left = |text: &str, columns| fit(text, columns, Side::Left);
-    let text = format!(
-        "{}  {}  {}  {}  {}  {error}",
-        fit(&attempt.number.to_string(), 3, Side::Right),
-        left(&ended, if ctx.times == TimeStyle::Relative { 12 } else { 23 }),
-        left(&took, 11),
-        left(Safe::new(&attempt.outcome).as_str(), 8),
-        left(Safe::new(&worker).as_str(), 7),
-    );
-    Line::new(Safe::full(&text).truncate(columns), ctx.theme.text)
+/// The key of a command in the detail.
+pub(super) fn key(command: Command) -> String {
+    let binding = keymap::bindings().iter().find(|b| b.scope == Scope::Detail && b.command == command);
+    binding.and_then(|b| b.keys.first()).map(|key| key.label()).unwrap_or_default()
 }

@@ -1,24 +1,48 @@
 //! One job: its row, what each action would do to it now, its attempts, the error and the payload in full.
 //!
-//! It opens at once and fills when the job was read. Error and payload may be huge: they are laid out once for a width, and
-//! a frame draws only the lines in view.
+//! It opens at once and fills when the job was read, and it is read again while it is open. Error and payload may be huge: they
+//! come in parts, are laid out once for a width, and a frame draws only the rows in view.
+//!
+//! ```text
+//!  head.rs      the row's facts, and what each key would do now
+//!  timeline.rs  attempts
+//!  sheet.rs     error and payload: lines, folds, rows      json.rs  the lines of a payload      search.rs  finding in them
+//!  page.rs      all of it below each other, and the cursor                                      draw.rs    a frame of it
+//!  keys.rs      what keys do                                                                    long.rs    parts as they come
+//! ```
 
+mod draw;
 mod head;
+mod json;
+mod keys;
 mod long;
-mod pretty;
+mod page;
+mod search;
+mod sheet;
+mod timeline;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use std::mem::replace;
+use std::time::Duration;
 
-use super::frame::{self, Line};
-use super::scroll::Scroll;
+use super::field::Field;
 use crate::fmt;
-use crate::keymap::Command;
-use crate::model::{Attempt, Job, JobDetail, JobRef, Preview, Reading};
-use crate::panes::Ctx;
-use crate::panes::parts::{put, say};
-use crate::text::{Safe, width};
-use long::{Kind, Long};
+use crate::keymap::{Command, Scope};
+use crate::model::{
+    DetailRequest, Job, JobDetail, JobRef, Part, PartRead, PartRequest, Preview, Redaction, Stamps, Time,
+};
+use long::{Long, update};
+use page::{SECTIONS, Section, Sheets, View};
+use search::Search;
+use sheet::Sheet;
+
+pub use keys::Answer;
+
+/// A job is not read again sooner than this.
+const SHORTEST: Duration = Duration::from_secs(2);
+/// An answer that has not come after this long is asked for again.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Reading again takes at most one part in so many of the time: 2 %.
+const SHARE: u32 = 50;
 
 /// How far the reading of the job has come.
 #[derive(Debug, Clone)]
@@ -31,39 +55,70 @@ enum Found {
     Here,
 }
 
+/// When the job was asked for and when it is due again, in monotonic time.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pace {
+    /// Not answered yet.
+    asked: Option<Duration>,
+    due: Duration,
+}
+
 /// The open detail of one job.
 #[derive(Debug, Clone)]
 pub struct Detail {
     at: JobRef,
+    redaction: Hides,
     found: Found,
-    /// The job as it was last read.
+    /// The job as it was last read; its texts are in `error` and `payload`.
     last: Option<JobDetail>,
+    /// It was found in the other table than it was opened in.
+    moved: bool,
     error: Option<Long>,
     payload: Option<Long>,
-    scroll: Scroll,
-    /// The first line of each section, as last drawn.
-    sections: Vec<usize>,
+    /// More of a text was asked for.
+    more: Option<PartRequest>,
+    search: Option<Search>,
+    /// What to look for is being typed.
+    typing: Option<Field>,
+    view: View,
+    pace: Pace,
 }
 
-/// A stretch of lines.
-enum Block<'a> {
-    Lines(Vec<Line>),
-    Attempts(&'a [Attempt]),
-    Long(&'a Long),
+/// What is hidden in payloads.
+#[derive(Debug, Clone)]
+enum Hides {
+    Settings(Redaction),
+    #[cfg(test)]
+    Rule(fn(&[&str]) -> bool),
+}
+
+impl Hides {
+    fn hides(&self, path: &[&str]) -> bool {
+        match self {
+            Self::Settings(redaction) => redaction.hides(path),
+            #[cfg(test)]
+            Self::Rule(rule) => rule(path),
+        }
+    }
 }
 
 impl Detail {
-    /// Opens on a job that is being read.
+    /// Opens on a job that is being read. Of its payload is shown what `redaction` does not hide.
     #[must_use]
-    pub fn new(at: JobRef) -> Self {
+    pub fn new(at: JobRef, redaction: Redaction) -> Self {
         Self {
             at,
+            redaction: Hides::Settings(redaction),
             found: Found::Reading,
             last: None,
+            moved: false,
             error: None,
             payload: None,
-            scroll: Scroll::default(),
-            sections: Vec::new(),
+            more: None,
+            search: None,
+            typing: None,
+            view: View::default(),
+            pace: Pace::default(),
         }
     }
 
@@ -71,6 +126,12 @@ impl Detail {
     #[must_use]
     pub fn at(&self) -> &JobRef {
         &self.at
+    }
+
+    /// Whose keys count.
+    #[must_use]
+    pub fn scope(&self) -> Scope {
+        if self.typing.is_some() { Scope::Prompt } else { Scope::Detail }
     }
 
     /// The job as it was read, for acting on it; `None` until then, and when it is gone.
@@ -82,185 +143,129 @@ impl Detail {
         }
     }
 
-    /// A job was read; `None`: it is gone. Another job than the one that is open changes nothing.
-    pub fn on_detail(&mut self, job: &JobRef, detail: Option<JobDetail>) {
+    /// Whether a command does something here, at the server's time `now`.
+    #[must_use]
+    pub fn works(&self, command: Command, now: Time) -> bool {
+        let cut = |long: &Option<Long>| long.as_ref().is_some_and(|long| long.next.is_some());
+        match command {
+            Command::NextMatch | Command::PreviousMatch => self.search.is_some(),
+            Command::More | Command::All => cut(&self.error) || cut(&self.payload),
+            Command::Reveal => self.payload.as_ref().is_some_and(|long| long.sheet.hides_something()),
+            Command::Fold | Command::FoldAll => self.payload.as_ref().is_some_and(|long| long.sheet.can_fold()),
+            Command::CopyPayload => self.payload.is_some(),
+            Command::CopyError => self.error.is_some(),
+            _ => head::works(command, self.last.as_ref().filter(|_| self.job().is_some()), now),
+        }
+    }
+
+    /// The question for the job, asked at the monotonic time `now`.
+    pub fn request(&mut self, now: Duration) -> DetailRequest {
+        self.pace.asked = Some(now);
+        let stamp = |long: &Option<Long>| long.as_ref().map(|long| long.stamp.clone());
+        let known = Stamps { payload: stamp(&self.payload), error: stamp(&self.error) };
+        DetailRequest { job: self.at.clone(), known }
+    }
+
+    /// The same, where it is due.
+    pub fn request_again(&mut self, now: Duration) -> Option<DetailRequest> {
+        let waits = self.pace.asked.is_some_and(|asked| now < asked + PATIENCE);
+        (!waits && now >= self.pace.due).then(|| self.request(now))
+    }
+
+    /// A job was read, at the monotonic time `now`; `None`: it is gone. Another job than the one that is open changes nothing.
+    pub fn on_detail(&mut self, job: &JobRef, detail: Option<JobDetail>, now: Duration) {
         if *job != self.at {
             return;
         }
-        let Some(detail) = detail else {
+        let cost = detail.as_ref().map_or(Duration::ZERO, |detail| detail.cost);
+        self.pace = Pace { asked: None, due: now + SHORTEST.max(cost * SHARE) };
+        let Some(mut detail) = detail else {
             // What was read before stays in view: it may be the last that is known of it.
             self.found = Found::Gone;
             return;
         };
         self.found = Found::Here;
-        let old = self.last.replace(detail);
-        let Some(new) = &self.last else { return };
-        // Read again and the same: the lines that were worked out stay.
-        if old.as_ref().is_none_or(|old| old.error != new.error) {
-            let text = new.error.value().and_then(Option::as_ref).map(|error| error.text.clone());
-            self.error = text.map(|text| Long::new(text, Kind::Plain));
-        }
-        if old.as_ref().is_none_or(|old| old.payload != new.payload) {
-            let text = new.payload.value().map(|payload| pretty::pretty(&payload.text).into_owned());
-            self.payload = text.map(|text| Long::new(text, Kind::Json));
+        self.moved |= detail.job.at.dead != self.at.dead;
+        self.at = detail.job.at.clone();
+        let hides = self.redaction.clone();
+        let payload = |text: &str| Sheet::json(text, &|path| hides.hides(path));
+        // The texts may be large: they are kept once.
+        let error = detail.error.value_mut().and_then(Option::as_mut).map(|read| replace(read, Preview::Same));
+        let mut changed = update(&mut self.error, error, Sheet::plain);
+        let read = detail.payload.value_mut().map(|read| replace(read, Preview::Same));
+        changed |= update(&mut self.payload, read, payload);
+        self.last = Some(detail);
+        if changed {
+            self.more = None;
+            self.search_again();
         }
     }
 
     /// A job could not be read.
-    pub fn on_failure(&mut self, job: &JobRef, reason: &str) {
+    pub fn on_failure(&mut self, job: &JobRef, reason: &str, now: Duration) {
         if *job == self.at {
+            self.pace = Pace { asked: None, due: now + SHORTEST };
             self.found = Found::Failed(reason.to_owned());
         }
     }
 
-    /// Scrolls, or goes to the next section.
-    pub fn on_command(&mut self, command: Command) {
-        if command == Command::NextPane {
-            let top = self.scroll.top();
-            self.scroll.go_to(self.sections.iter().copied().find(|start| *start > top).unwrap_or(0));
-        } else {
-            self.scroll.on_command(command);
-        }
-    }
-
-    /// Draws it over the screen `area`, leaving the header above and the keys below in view where there is room.
-    pub fn render(&mut self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
-        let (above, below) = if area.height >= 10 { (2, 1) } else { (0, 0) };
-        let place = Rect { y: area.y + above, height: area.height.saturating_sub(above + below), ..area };
-        let place = place.intersection(buf.area);
-        frame::clear(place, buf);
-        if place.is_empty() {
-            return;
-        }
-        let body = Rect { y: place.y + 1, height: place.height - 1, ..place };
-        let Some(detail) = &self.last else {
-            title(place, buf, ctx, &self.at, [].iter());
-            say(buf, indent(body), ctx.theme, &self.state().unwrap_or_default());
-            return;
+    /// More of a text was read. What to say of it, and whether that is good news.
+    pub fn on_part(&mut self, request: &PartRequest, read: PartRead) -> Option<(String, bool)> {
+        self.more.take_if(|asked| asked == request)?;
+        let hides = self.redaction.clone();
+        let slot = if request.part == Part::Payload { &mut self.payload } else { &mut self.error };
+        let name = request.part.as_str();
+        let piece = read.piece.filter(|piece| slot.as_ref().is_some_and(|long| long.stamp == piece.stamp));
+        let (Some(long), Some(piece)) = (slot, piece) else {
+            // Another text stands there now: it comes with the next reading.
+            self.pace.due = Duration::ZERO;
+            return Some((format!("the {name} has changed meanwhile: it is read again"), false));
         };
-        let columns = usize::from(indent(body).width);
-        for long in [&mut self.error, &mut self.payload].into_iter().flatten() {
-            long.lay_out(columns);
-        }
-        let blocks = self.blocks(detail, columns, ctx);
-        let mut starts = Vec::with_capacity(blocks.len());
-        let mut lines = 0;
-        for block in &blocks {
-            starts.push(lines);
-            lines += block.height();
-        }
-        let rows = usize::from(body.height);
-        let mut scroll = self.scroll;
-        let first = scroll.settle(lines, rows);
-        let visible: Vec<Line> = blocks
-            .iter()
-            .zip(&starts)
-            .flat_map(|(block, start)| {
-                let from = first.saturating_sub(*start).min(block.height());
-                let to = (first + rows).saturating_sub(*start).min(block.height());
-                block.visible(from..to, columns, ctx)
-            })
-            .collect();
-        frame::lines(buf, indent(body), &visible);
-        let read = format!("read {}", ctx.ago(detail.taken_at));
-        let place_in_text = scroll.label("lines");
-        let both = place_in_text.as_ref().map(|lines| format!("{read}, {lines}"));
-        let labels = [both, place_in_text, Some(read)];
-        title(place, buf, ctx, &self.at, labels.iter().flatten());
-        (self.scroll, self.sections) = (scroll, starts);
+        long.append(&piece, &|path| hides.hides(path));
+        let (shown, whole) = (fmt::bytes(long.shown()), fmt::bytes(long.bytes));
+        let spent = read.cost.as_millis();
+        let words = if long.next.is_some() {
+            format!("{shown} of {whole} of the {name} are here; that took the server {spent} ms")
+        } else {
+            format!("all {whole} of the {name} are here; that took the server {spent} ms")
+        };
+        self.search_again();
+        Some((words, true))
     }
 
-    /// What to say where there is no job to show, or above it.
-    fn state(&self) -> Option<String> {
-        match &self.found {
-            Found::Reading => Some("reading…".into()),
-            Found::Failed(reason) => Some(format!("it could not be read: {}", Safe::first_line(reason))),
-            Found::Gone => Some("it is gone: completed and pruned, deleted, or moved".into()),
-            Found::Here => None,
+    /// It could not be read. What to say of it.
+    pub fn on_part_failed(&mut self, request: &PartRequest, reason: &str) -> Option<String> {
+        self.more.take_if(|asked| asked == request)?;
+        Some(format!("no more of the {} could be read: {reason}", request.part.as_str()))
+    }
+
+    fn search_again(&mut self) {
+        let (error, payload) = (self.error.as_ref().map(|l| &l.sheet), self.payload.as_ref().map(|l| &l.sheet));
+        if let Some(search) = &mut self.search {
+            search.again(error, payload);
         }
     }
 
-    fn blocks<'a>(&'a self, detail: &'a JobDetail, columns: usize, ctx: &Ctx<'_>) -> Vec<Block<'a>> {
-        let theme = ctx.theme;
-        let mut top = Vec::new();
-        if let Some(words) = self.state() {
-            top.extend(frame::wrapped(&words, columns, theme.warn));
+    /// Puts in a pasted text where one is typed. Says whether there is such a place.
+    pub fn paste(&mut self, text: &str) -> bool {
+        if let Some(field) = &mut self.typing {
+            field.paste(text);
         }
-        top.extend(head::row(detail, columns, ctx));
-        let mut blocks = vec![Block::Lines(top), Block::Lines(head::actions(&detail.job, columns, ctx))];
-        let heading = |words: String| Block::Lines(vec![Line::new("", theme.text), Line::new(words, theme.heading)]);
-        match detail.attempts.value() {
-            Some(attempts) if !attempts.is_empty() => {
-                blocks.extend([heading("ATTEMPTS that did not complete".into()), Block::Attempts(attempts)]);
-            }
-            Some(_) => {}
-            None => blocks.push(heading(format!("ATTEMPTS {}", missing(&detail.attempts)))),
-        }
-        match (&self.error, detail.error.value().and_then(Option::as_ref)) {
-            (Some(error), Some(preview)) => {
-                blocks.extend([heading(format!("LAST ERROR  {}", size(preview))), Block::Long(error)]);
-            }
-            _ if detail.error.value().is_none() => {
-                blocks.push(heading(format!("LAST ERROR {}", missing(&detail.error))));
-            }
-            _ => {}
-        }
-        match (&self.payload, detail.payload.value()) {
-            (Some(payload), Some(preview)) => {
-                blocks.extend([heading(format!("PAYLOAD  {}", size(preview))), Block::Long(payload)]);
-            }
-            _ => blocks.push(heading(format!("PAYLOAD {}", missing(&detail.payload)))),
-        }
-        blocks
+        self.typing.is_some()
+    }
+
+    /// Moves what is in view by a row.
+    pub fn scroll(&mut self, command: Command) {
+        self.view.scroll(command == Command::Down, &sheets(self.error.as_ref(), self.payload.as_ref()));
     }
 }
 
-impl Block<'_> {
-    fn height(&self) -> usize {
-        match self {
-            Self::Lines(lines) => lines.len(),
-            Self::Attempts(attempts) => attempts.len(),
-            Self::Long(long) => long.lines(),
-        }
-    }
-
-    fn visible(&self, range: std::ops::Range<usize>, columns: usize, ctx: &Ctx<'_>) -> Vec<Line> {
-        match self {
-            Self::Lines(lines) => lines.get(range).unwrap_or_default().to_vec(),
-            Self::Attempts(attempts) => {
-                let rows = attempts.get(range).unwrap_or_default();
-                rows.iter().map(|attempt| head::attempt(attempt, columns, ctx)).collect()
-            }
-            Self::Long(long) => long.visible(range).into_iter().map(|text| Line::new(text, ctx.theme.text)).collect(),
-        }
-    }
-}
-
-/// A rule with the job's id in it, and on the right the first label there is room for.
-fn title<'a>(place: Rect, buf: &mut Buffer, ctx: &Ctx<'_>, at: &JobRef, mut labels: impl Iterator<Item = &'a String>) {
-    let name = format!("─ {} {} ", if at.dead { "DEAD LETTER" } else { "JOB" }, Safe::new(&at.id));
-    let room = usize::from(place.width).saturating_sub(width(&name));
-    // Two spaces around the label and a piece of rule on both sides.
-    let label = labels.find(|label| width(label) + 4 <= room).map_or_else(String::new, |label| format!(" {label} ─"));
-    let rule = "─".repeat(room.saturating_sub(width(&label)));
-    put(buf, place, 0, &format!("{name}{rule}{label}"), ctx.theme.accent);
-}
-
-/// A column of air on both sides where there is room for it.
-fn indent(area: Rect) -> Rect {
-    let air = u16::from(area.width >= 20);
-    Rect { x: area.x + air, width: area.width.saturating_sub(2 * air), ..area }
-}
-
-/// `812 bytes`, `1.2 MB, the first 64 kB of it`.
-fn size(preview: &Preview) -> String {
-    let shown = u64::try_from(preview.text.len()).unwrap_or(u64::MAX);
-    let whole = fmt::bytes(preview.bytes);
-    if preview.cut { format!("{whole}, the first {} of it", fmt::bytes(shown)) } else { whole }
-}
-
-fn missing<T>(reading: &Reading<T>) -> &'static str {
-    if matches!(reading, Reading::Denied) { "denied: this role may not read it" } else { "not known" }
+/// The sections that are sheets.
+fn sheets<'a>(error: Option<&'a Long>, payload: Option<&'a Long>) -> Sheets<'a> {
+    let mut all: Sheets<'a> = [None; SECTIONS.len()];
+    all[Section::Error as usize] = error.map(|long| &long.sheet);
+    all[Section::Payload as usize] = payload.map(|long| &long.sheet);
+    all
 }
 
 #[cfg(test)]

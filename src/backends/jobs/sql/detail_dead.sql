@@ -1,4 +1,0 @@
--- One dead letter.
-select clock_timestamp() as now, {columns}, {payload}, left(j.last_error, 16384) as last_error,
-       octet_length(j.last_error)::bigint as last_error_bytes, {more}
-from {schema}.dead_letter_jobs j where j.id = $1
