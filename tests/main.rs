@@ -24,6 +24,7 @@ mod demo;
 #[cfg(test)]
 mod doctor;
 #[cfg(test)]
+mod detail_view;
 mod engine;
 #[cfg(test)]
 mod examples;

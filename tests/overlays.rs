@@ -249,7 +249,7 @@ fn the_end_of_huge_texts_is_reached() {
     assert!(frame(&mut open).contains("lines 1-20 of 67,4"), "{}", frame(&mut open));
     press(&mut open, Command::Bottom);
     let text = frame(&mut open);
-    assert!(text.contains("[… 1 item so far"), "{text}");
+    assert!(text.contains("[… 1 item so far · ["), "{text}");
 }
 
 #[test]

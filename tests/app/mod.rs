@@ -1,5 +1,6 @@
 //! The pure core: keys and facts in, effects out, and what is on screen then. No terminal, no database, no clock.
 
+mod detail;
 mod mouse;
 mod undo;
 mod views;

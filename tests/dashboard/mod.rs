@@ -1,6 +1,7 @@
 //! The real binary in a real terminal on a real server.
 
 mod acting;
+mod detail;
 mod endings;
 mod hang_up;
 mod refusals;

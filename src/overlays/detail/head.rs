@@ -13,19 +13,21 @@ use crate::theme::EXPIRED;
 /// Columns of a label: further columns of the row bring their own names.
 const LABEL: usize = 17;
 /// Columns of a key's name and of its verb.
-const KEY: usize = 4;
+const KEY: usize = 3;
 const VERB: usize = 15;
-/// From so many columns on, facts and keys stand side by side.
+/// From so many columns on, facts and keys stand side by side; the facts then have so many, and some air behind them.
 const WIDE: usize = 110;
+const FACTS: usize = 56;
+const AIR: usize = 2;
 
 /// Facts and keys: below each other, or side by side where there is room.
 pub(super) fn rows(detail: &JobDetail, notes: &[String], columns: usize, ctx: &Ctx<'_>) -> (Vec<Row>, Vec<Row>) {
     let wide = columns >= WIDE;
-    let half = if wide { columns / 2 - 2 } else { columns };
+    let half = if wide { FACTS } else { columns };
     let mut left: Vec<Line> = notes.iter().flat_map(|words| wrapped(words, half, ctx.theme.warn)).collect();
     left.extend(facts(detail, half, ctx));
     let mut right = vec![Line::new("KEYS NOW", ctx.theme.heading)];
-    right.extend(keys(detail, if wide { columns - half - 4 } else { columns }, ctx));
+    right.extend(keys(detail, if wide { columns - FACTS - AIR } else { columns }, ctx));
     if !wide {
         right.insert(0, Line::new("", ctx.theme.text));
         return (left.into_iter().map(Row::from).collect(), right.into_iter().map(Row::from).collect());
@@ -35,7 +37,7 @@ pub(super) fn rows(detail: &JobDetail, notes: &[String], columns: usize, ctx: &C
     left.resize(rows, blank());
     right.resize(rows, blank());
     let side_by_side = left.into_iter().zip(right).map(|(left, right)| {
-        let filled = fit(&left.text, half + 4, Side::Left);
+        let filled = fit(&left.text, FACTS + AIR, Side::Left);
         Row(vec![(filled, left.style), (right.text, right.style)])
     });
     (side_by_side.collect(), Vec::new())
@@ -52,7 +54,7 @@ fn facts(detail: &JobDetail, columns: usize, ctx: &Ctx<'_>) -> Vec<Line> {
     add("state", &state, if urgent { theme.act } else { theme.text });
     add("attempts", &attempts_words(job), theme.text);
     if let Some(worker) = &job.worker {
-        add("holder", &format!("worker {}", Safe::new(worker)), theme.text);
+        add("holder", Safe::new(worker).as_str(), theme.text);
         let beat = job.updated_at.map_or_else(|| fmt::UNKNOWN.into(), |at| ctx.ago(at));
         add("last heartbeat", &beat, theme.text);
     }
@@ -180,7 +182,9 @@ fn keys(detail: &JobDetail, columns: usize, ctx: &Ctx<'_>) -> Vec<Line> {
     let mut lines: Vec<Line> = told
         .flat_map(|(command, (verb, outlook))| {
             let style = if outlook.allowed { theme.text } else { theme.quiet };
-            let words = format!("{}{}", fit(verb, VERB, Side::Left), outlook.short);
+            // What another key would do is said at that key.
+            let short = outlook.short.split(". ").next().unwrap_or_default();
+            let words = format!("{}{short}", fit(verb, VERB, Side::Left));
             tagged((&key(command), KEY), &words, columns, style)
         })
         .collect();

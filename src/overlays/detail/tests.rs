@@ -120,8 +120,8 @@ fn everything_about_the_job_is_there() {
         "state            ✗ lease expired 4m12s ago",
         "attempts         3 of 8, priority 0",
         "key              order-17",
-        " r   requeue        claimable now; attempt 3 counts as expired",
-        " F   force requeue  as r: there is no live lease to break",
+        " r  requeue        claimable now; attempt 3 counts as expired",
+        " F  force requeue  as r: there is no live lease to break",
         "ATTEMPTS  the longest took 9m12s",
         "   1  12m05s ago        3s  ▕█         ▏  failed     7f3a…01  timeout connecting to smtp.example…",
         "   3  9m12s ago      9m12s  ▕██████████▏  ✗ expired  7f3a…01  lease expired 4m12s ago",
@@ -196,7 +196,7 @@ fn the_cursor_and_the_folds_stay_when_the_job_is_read_again() {
     search(&mut open, "tries");
     press(&mut open, Command::Fold);
     let before = draw(&mut open, SIZE);
-    assert_eq!(cursor(&before), "  \"tries\": [… 2 items ],");
+    assert_eq!(cursor(&before), "  \"tries\": [… 2 items · 1, 2 ],");
     let line = |text: &str| text.lines().position(|line| line.starts_with('▸'));
     for stamp_only in [false, true] {
         let mut again = of_state(JobState::Ready, 3);

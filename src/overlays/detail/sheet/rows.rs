@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::super::json::{Role, value_at};
+use super::super::json::{Line, Role, value_at};
 use super::hidden::HIDDEN;
 use super::{Kind, Part, Sheet};
-use crate::text::{LABEL_MAX, Safe, width};
+use crate::text::{LABEL_MAX, Safe, truncate, width};
 
 /// A row of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,10 +77,7 @@ impl Sheet {
             return Cow::Borrowed("");
         };
         if line.role == Role::Hidden {
-            let own = self.slice(line);
-            let key = self.short(line.start as usize..line.start as usize + value_at(own));
-            let comma = if own.ends_with(',') { "," } else { "" };
-            return Cow::Owned(format!("{key}{HIDDEN}{comma}"));
+            return Cow::Owned(self.told(line));
         }
         if !self.folds.holds(line) {
             return Cow::Owned(self.harmless(part.bytes()));
@@ -92,11 +89,31 @@ impl Sheet {
             (false, n) => format!("{} items", crate::fmt::count(u64::from(n))),
         };
         let own = self.short(line.start as usize..line.end as usize);
-        if line.role == Role::OpenEnd {
-            return Cow::Owned(format!("{own}… {members} so far"));
+        let so_far = if line.role == Role::OpenEnd { " so far" } else { "" };
+        let room = self.room(line.depth);
+        let mut short = format!("{own}… {members}{so_far} ·");
+        // The beginning of what is in it, as far as there is room on the row.
+        let inside = self.lines.get(part.line as usize + 1..line.next as usize).unwrap_or_default();
+        for line in inside.iter().take(room) {
+            short.push(' ');
+            short.push_str(&self.told(line));
+            if short.len() > 4 * room {
+                break;
+            }
         }
-        let end = (line.next as usize).checked_sub(1).and_then(|last| self.lines.get(last));
-        Cow::Owned(format!("{own}… {members} {}", end.map_or("", |line| self.slice(line))))
+        Cow::Owned(truncate(&short, room).into_owned())
+    }
+
+    /// A line in short, without its indentation; what is hidden by its signs.
+    fn told(&self, line: &Line) -> String {
+        let (start, end) = (line.start as usize, line.end as usize);
+        if line.role != Role::Hidden {
+            return self.short(start..end);
+        }
+        let own = self.slice(line);
+        let key = self.short(start..start + value_at(own));
+        let comma = if own.ends_with(',') { "," } else { "" };
+        format!("{key}{HIDDEN}{comma}")
     }
 
     /// The beginning of a line that is told in short, its end kept.

@@ -74,7 +74,7 @@ fn seventy_thousand_lines_have_an_end() {
 fn objects_and_arrays_fold_from_any_of_their_lines() {
     let mut sheet = json(r#"{"a": {"b": 1, "c": [2, 3]}, "d": 4}"#, 40);
     let whole = texts(&sheet);
-    let folded = ["{", "  \"a\": {… 2 keys },", "  \"d\": 4", "}"];
+    let folded = ["{", "  \"a\": {… 2 keys · \"b\": 1, \"c\": [ 2, 3 …", "  \"d\": 4", "}"];
     for words in ["\"a\"", "\"b\"", "}, \"d\""] {
         let place = sheet.fold(at(&sheet, words)).unwrap();
         assert_eq!(texts(&sheet), folded, "{words}");
@@ -88,10 +88,10 @@ fn objects_and_arrays_fold_from_any_of_their_lines() {
     sheet.unfold_to(sheet.text.find("3]").unwrap());
     assert_eq!(texts(&sheet), whole);
     sheet.fold(at(&sheet, "\"c\""));
-    assert_eq!(texts(&sheet)[3], "    \"c\": [… 2 items ]");
+    assert_eq!(texts(&sheet)[3], "    \"c\": [… 2 items · 2, 3 ]");
     assert!(sheet.fold_all() && texts(&sheet) == whole);
     sheet.fold(Place::default());
-    assert_eq!(texts(&sheet), ["{… 2 keys }"]);
+    assert_eq!(texts(&sheet), ["{… 2 keys · \"a\": { \"b\": 1, \"c\": [ 2, 3 …"]);
     assert_eq!(json("12", 40).fold(Place::default()), None);
 }
 
@@ -101,11 +101,11 @@ fn what_is_large_starts_folded_and_what_was_cut_says_so() {
     let text = format!("[{}]", vec![member; 100].join(", "));
     let sheet = json(&text, 80);
     assert_eq!(sheet.rows(), 102);
-    assert_eq!(texts(&sheet)[1], "  {… 2 keys },");
+    assert_eq!(texts(&sheet)[1], "  {… 2 keys · \"x\": [ 1, 2, 3 ], \"y\": { \"z\": null } },");
     assert_eq!(texts(&json(&format!("[{}]", [member; 3].join(", ")), 80)).len(), 3 * 10 + 2);
     let mut cut = json(r#"{"a": [1, 2, "x"#, 80);
     cut.fold(Place::default());
-    assert_eq!(texts(&cut), ["{… 1 key so far"]);
+    assert_eq!(texts(&cut), ["{… 1 key so far · \"a\": [ 1, 2, \"x"]);
     let numbers = format!("[{}]", (0..1_000).map(|n| n.to_string()).collect::<Vec<_>>().join(", "));
     assert_eq!(json(&numbers, 80).rows(), 1_002, "the outermost members are in view however many");
 }
@@ -119,7 +119,7 @@ fn more_of_a_text_keeps_the_folds() {
         texts(&sheet),
         [
             "{",
-            "  \"a\": {… 1 key },",
+            "  \"a\": {… 1 key · \"b\": 1 },",
             "  \"c\": {",
             "    \"d\": [",
             "      1,",
@@ -140,6 +140,9 @@ fn a_hidden_value_is_told_by_signs_until_it_is_revealed() {
     let hidden = texts(&sheet);
     assert_eq!(hidden[1], "  \"secret\": •••,");
     assert_eq!(hidden[4], "      \"secret\": •••");
+    sheet.fold(at(&sheet, "\"a\""));
+    assert_eq!(texts(&sheet)[2], "  \"a\": [… 2 items · { \"secret\": ••• }, …", "nor in short");
+    sheet.fold(at(&sheet, "\"a\""));
     assert!(sheet.hides_something() && !json(text, 40).hides_something());
     let place = Place { byte: 1, row: 0 };
     assert_eq!(sheet.reveal(place, &hides), Revealed::Shown);
