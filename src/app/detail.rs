@@ -1,16 +1,18 @@
 //! The open detail of a job: its readings, asked for when it opens and again while it is open, and what came of them.
 
+use crate::keymap::Command;
 use crate::model::{JobDetail, JobRef, PartRead, PartRequest};
 use crate::msg::Effect;
 use crate::overlays::detail::Detail;
 
+use super::act::{action_of, value_of};
 use super::overlay::Overlay;
 use super::{App, Effects};
 
 impl App {
     /// Opens a job.
     pub(super) fn inspect(&mut self, job: JobRef) -> Effects {
-        let mut open = Detail::new(job, self.guards.redaction.clone());
+        let mut open = Detail::new(job, self.guards.redaction.clone()).read_only(self.guards.read_only);
         let request = open.request(self.world.mono);
         self.overlays.push(Overlay::Detail(Box::new(open)));
         vec![Effect::ReadDetail(request)]
@@ -29,6 +31,15 @@ impl App {
             Overlay::Detail(open) => Some(open.as_mut()),
             _ => None,
         })
+    }
+
+    /// Whether a command does something where the keys go now. Other places than a detail do not tell.
+    pub(super) fn works_here(&self, command: Command) -> bool {
+        let Some(Overlay::Detail(open)) = self.overlays.last() else {
+            return true;
+        };
+        let changes = action_of(command, open.at().dead).is_some() || value_of(command).is_some();
+        open.works(command, self.world.now()) && (!changes || self.may_act().is_ok())
     }
 
     /// Asks for the open job now.

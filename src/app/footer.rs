@@ -25,8 +25,8 @@ pub(super) fn render(app: &App, area: Rect, buf: &mut Buffer) {
         spans.push(Span::styled(format!(" {} marked ", app.world.marks.len()), theme.mark));
     }
     let mut room = width.saturating_sub(spans.iter().map(Span::width).sum());
-    let works = |b: &&Binding| app.overlays.last().is_none_or(|overlay| overlay.works(b.command, app.world.now()));
-    let hints: Vec<&Binding> = keymap::in_force(&app.scopes()).filter(|b| !b.hint.is_empty()).filter(works).collect();
+    let counts = |b: &&Binding| !b.hint.is_empty() && app.works_here(b.command);
+    let hints: Vec<&Binding> = keymap::in_force(&app.scopes()).filter(counts).collect();
     // Help and the way out always have their place; the others fill what is left, in their order.
     let (last, first): (Vec<&Binding>, Vec<&Binding>) =
         hints.iter().partition(|b| matches!(b.command, Command::Help | Command::Quit | Command::Back));

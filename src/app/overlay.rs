@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use std::time::Duration;
 
 use crate::keymap::{Command, Scope};
-use crate::model::{Action, Job, PartRequest, QueueId, Time};
+use crate::model::{Action, Job, PartRequest, QueueId};
 use crate::overlays::confirm::{self, Confirm, QueueConfirm};
 use crate::overlays::detail::{self, Detail};
 use crate::overlays::filter::{self, FilterPrompt, Known};
@@ -173,14 +173,6 @@ impl Overlay {
             }
             Self::Detail(open) => open.paste(text),
             Self::Help(_) | Self::Results(_) => false,
-        }
-    }
-
-    /// Whether a command of its scope would do something, at the server's time `now`.
-    pub(super) fn works(&self, command: Command, now: Time) -> bool {
-        match self {
-            Self::Detail(open) => open.works(command, now),
-            _ => true,
         }
     }
 

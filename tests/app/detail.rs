@@ -196,6 +196,7 @@ fn a_replica_is_told_and_help_undo_and_times_work_here() {
     let mut rig = Rig::on_detail(of(JobState::Expired));
     rig.app.update(Msg::Connected(Box::new(ServerFacts { standby: true, ..server() })));
     assert!(rig.screen(120, 40).contains("nothing: this server is a replica, read only"));
+    assert!(!rig.footer().contains("requeue") && rig.footer().contains("copy id"), "{}", rig.footer());
     rig.keys("t");
     assert!(rig.screen(120, 40).contains("UTC"));
     rig.keys("?");

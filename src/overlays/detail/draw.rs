@@ -103,7 +103,8 @@ impl Detail {
     }
 
     fn blocks<'a>(&'a self, detail: &'a JobDetail, columns: usize, ctx: &Ctx<'_>) -> [Block<'a>; SECTIONS.len()] {
-        let (facts, keys) = head::rows(detail, &self.notes(), columns, ctx);
+        let barred = head::barred(self.read_only, ctx);
+        let (facts, keys) = head::rows(detail, (&self.notes(), barred.as_deref()), columns, ctx);
         let has_error = !matches!(detail.error, Reading::Exact(None));
         let nothing = || Block::Rows(Vec::new());
         let sheet = |long: &'a Option<Long>| long.as_ref().map_or_else(nothing, |long| Block::Sheet(&long.sheet));

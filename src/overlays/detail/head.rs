@@ -20,14 +20,36 @@ const WIDE: usize = 110;
 const FACTS: usize = 56;
 const AIR: usize = 2;
 
-/// Facts and keys: below each other, or side by side where there is room.
-pub(super) fn rows(detail: &JobDetail, notes: &[String], columns: usize, ctx: &Ctx<'_>) -> (Vec<Row>, Vec<Row>) {
+/// Why no key may change anything at all.
+pub(super) fn barred(read_only: bool, ctx: &Ctx<'_>) -> Option<String> {
+    if read_only {
+        return Some("nothing: started with --read-only".to_owned());
+    }
+    match ctx.server {
+        Some(server) if server.standby => Some("nothing: this server is a replica, read only".to_owned()),
+        Some(server) => match &server.act {
+            Ability::No(reason) => Some(format!("this role may not act: {}", Safe::first_line(reason))),
+            _ => None,
+        },
+        None => None,
+    }
+}
+
+/// Facts and keys: below each other, or side by side where there is room. `said` are notes above them, and why no key may
+/// change anything.
+pub(super) fn rows(
+    detail: &JobDetail,
+    said: (&[String], Option<&str>),
+    columns: usize,
+    ctx: &Ctx<'_>,
+) -> (Vec<Row>, Vec<Row>) {
+    let (notes, barred) = said;
     let wide = columns >= WIDE;
     let half = if wide { FACTS } else { columns };
     let mut left: Vec<Line> = notes.iter().flat_map(|words| wrapped(words, half, ctx.theme.warn)).collect();
     left.extend(facts(detail, half, ctx));
     let mut right = vec![Line::new("KEYS NOW", ctx.theme.heading)];
-    right.extend(keys(detail, if wide { columns - FACTS - AIR } else { columns }, ctx));
+    right.extend(keys(detail, barred, if wide { columns - FACTS - AIR } else { columns }, ctx));
     if !wide {
         right.insert(0, Line::new("", ctx.theme.text));
         return (left.into_iter().map(Row::from).collect(), right.into_iter().map(Row::from).collect());
@@ -130,13 +152,11 @@ fn told(command: Command, detail: &JobDetail, now: Time) -> Option<(&'static str
         (Command::ForceRequeue, _) if outlook.allowed && state_at(job, now) != JobState::Running => {
             refused("as r: there is no live lease to break".into())
         }
-        (Command::Reschedule, _) if outlook.allowed => {
-            allowed(format!("asks when it is to run, instead of {}", due(job, now)))
-        }
+        (Command::Reschedule, _) if outlook.allowed => allowed(format!("asks when, instead of {}", due(job, now))),
         (Command::Priority, _) if outlook.allowed => {
-            let later = if job.worker.is_some() { ", for its next attempt" } else { "" };
+            let later = if job.worker.is_some() { ", counts from its next attempt" } else { "" };
             let old = job.priority.map_or_else(|| fmt::UNKNOWN.to_owned(), |old| old.to_string());
-            allowed(format!("asks for another than {old}{later}"))
+            allowed(format!("asks; now {old}{later}"))
         }
         _ => outlook,
     };
@@ -159,17 +179,10 @@ pub(super) fn works(command: Command, detail: Option<&JobDetail>, now: Time) -> 
 }
 
 /// What each key would do to the job as it stands now, or why it cannot.
-fn keys(detail: &JobDetail, columns: usize, ctx: &Ctx<'_>) -> Vec<Line> {
+fn keys(detail: &JobDetail, barred: Option<&str>, columns: usize, ctx: &Ctx<'_>) -> Vec<Line> {
     let theme = ctx.theme;
-    if let Some(server) = ctx.server {
-        let reason = match &server.act {
-            _ if server.standby => Some("nothing: this server is a replica, read only".to_owned()),
-            Ability::No(reason) => Some(format!("this role may not act: {}", Safe::first_line(reason))),
-            _ => None,
-        };
-        if let Some(words) = reason {
-            return wrapped(&words, columns, theme.warn);
-        }
+    if let Some(words) = barred {
+        return wrapped(words, columns, theme.warn);
     }
     let state = state_at(&detail.job, ctx.now);
     // What holds for all of them is said once.

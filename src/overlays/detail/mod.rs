@@ -68,6 +68,8 @@ struct Pace {
 pub struct Detail {
     at: JobRef,
     redaction: Hides,
+    /// Nothing may be done at all.
+    read_only: bool,
     found: Found,
     /// The job as it was last read; its texts are in `error` and `payload`.
     last: Option<JobDetail>,
@@ -109,6 +111,7 @@ impl Detail {
         Self {
             at,
             redaction: Hides::Settings(redaction),
+            read_only: false,
             found: Found::Reading,
             last: None,
             moved: false,
@@ -120,6 +123,12 @@ impl Detail {
             view: View::default(),
             pace: Pace::default(),
         }
+    }
+
+    /// For a program that was started to look only.
+    #[must_use]
+    pub fn read_only(self, read_only: bool) -> Self {
+        Self { read_only, ..self }
     }
 
     /// Which job.

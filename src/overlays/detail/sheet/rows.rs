@@ -57,7 +57,11 @@ impl Sheet {
 
     /// How many rows a part takes.
     pub(super) fn rows_of(&self, part: &Part) -> usize {
-        let room = self.room(self.depth(part));
+        let Some(line) = self.lines.get(part.line as usize).filter(|line| !self.folds.holds(line)) else {
+            // What is folded is told on one row.
+            return 1;
+        };
+        let room = self.room(line.depth);
         let rows =
             if part.even { part.bytes().len().div_ceil(room) } else { break_hard(&self.words(part), room).count() };
         rows.max(1)
