@@ -169,10 +169,9 @@ fn moving(open: &mut Detail, screen: &mut Screen, now: queuetop::model::Time, ou
     *out += &search.line("search in all of it");
     *out += &frames.line("a frame of 200x60");
     let over = frames.0.iter().filter(|time| **time > FRAME).count();
-    *out += &format!("frames that took longer than {} ms: {over}\n", FRAME.as_millis());
     let title: String = screen.buf.content.iter().take(usize::from(AREA.width) * 3).map(Cell::symbol).collect();
-    *out +=
-        &format!("the page says: {}\n", title.trim_matches(['─', ' ']).rsplit('─').next().unwrap_or_default().trim());
+    let says = title.trim_matches(['─', ' ']).rsplit('─').next().unwrap_or_default().trim();
+    out.extend(["frames that took longer than 33 ms: ", &over.to_string(), "\nthe page says: ", says, "\n"]);
 }
 
 async fn read(session: &Session, jobs: &dyn Backend, job: &JobRef, known: Stamps) -> Fallible<JobDetail> {
