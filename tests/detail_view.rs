@@ -96,6 +96,18 @@ fn dead() -> Detail {
     open(dead)
 }
 
+/// Some of the payload is hidden; the cursor is on one of those values.
+fn hidden() -> Detail {
+    let found = found(job(9, "webhooks", JobState::Ready, 4, ago(20)));
+    let at = found.job.at.clone();
+    let paths = ["to", "order.lines.sku", "tags"].map(str::to_owned);
+    let mut open = Detail::new(at.clone(), Redaction::new(false, &paths));
+    open.on_detail(&at, Some(found), Duration::ZERO);
+    draw(&mut open, SIZES[1]);
+    search(&mut open, "sku");
+    open
+}
+
 /// Large and cut: folded, and searched for something.
 fn searching() -> Detail {
     let member =
@@ -113,7 +125,7 @@ fn searching() -> Detail {
 
 #[test]
 fn it_looks_as_reviewed() {
-    for (name, open) in [("running", running()), ("dead", dead()), ("searching", searching())] {
+    for (name, open) in [("running", running()), ("dead", dead()), ("searching", searching()), ("hidden", hidden())] {
         for size in SIZES {
             let buf = draw(&mut open.clone(), size);
             insta::assert_snapshot!(format!("{name}-{}x{}", size.0, size.1), text_of(&buf));

@@ -22,9 +22,10 @@ mod dead_view;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod detail_view;
+#[cfg(test)]
 mod doctor;
 #[cfg(test)]
-mod detail_view;
 mod engine;
 #[cfg(test)]
 mod examples;

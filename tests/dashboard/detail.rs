@@ -10,6 +10,11 @@ use crate::support::{LIMIT, hostile};
 
 /// One running job of the queue `emails`, its detail open. `values` are its payload and its error, as SQL.
 async fn open(values: &str, env: &[(&str, &str)]) -> (Database, Client, Pty) {
+    open_with(values, &[], env).await
+}
+
+/// The same with further arguments.
+async fn open_with(values: &str, args: &[&str], env: &[(&str, &str)]) -> (Database, Client, Pty) {
     let database = pg::database().await;
     let client = database.client().await;
     let sql = format!(
@@ -17,7 +22,7 @@ async fn open(values: &str, env: &[(&str, &str)]) -> (Database, Client, Pty) {
          select claim_jobs('emails', '00000000-0000-4000-8000-000000000001', 1, interval '1 hour')"
     );
     client.batch_execute(&sql).await.expect("a job");
-    let mut pty = Pty::spawn(&[&database.dsn()], 120, 40, env);
+    let mut pty = Pty::spawn(&[&[database.dsn().as_str()], args].concat(), 120, 40, env);
     pty.wait_for_text("emails");
     pty.send_keys("\t\t");
     pty.wait_for(|screen| screen.contains("Enter inspect") && screen.contains("left"), LIMIT);
@@ -102,6 +107,30 @@ async fn an_open_job_follows_what_happens_to_it() {
     );
     client.batch_execute("delete from dead_letter_jobs").await.expect("gone");
     pty.wait_for_text("it is gone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_settings_hide_is_neither_shown_nor_copied_until_it_is_revealed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("config.toml");
+    std::fs::write(&file, "[redact]\npaths = [\"card.number\"]\n").expect("a file");
+    let args = ["--ascii", "--config", file.to_str().expect("a name")];
+    let values = r#"'{"card": {"number": "4111 1111", "name": "x"}}', null"#;
+    let (_database, client, mut pty) = open_with(values, &args, &[]).await;
+    pty.wait_for_text("\"number\": ***");
+    pty.send_keys("Y");
+    let encoded = base64(&client, r#"{"card": {"name": "x", "number": "•••"}}"#).await;
+    wait_for_bytes(&pty, format!("\x1b]52;c;{encoded}\x07").as_bytes());
+    pty.wait_for_text("hidden values as signs");
+    pty.send_keys("/4111\r");
+    pty.wait_for_text("not in the error or the payload");
+    assert!(!String::from_utf8_lossy(&pty.raw_bytes()).contains("4111 1111"), "it reached the terminal");
+    pty.send_keys("/number\r*");
+    pty.wait_for_text("\"number\": \"4111 1111\"");
+    pty.send_keys("q");
+    pty.wait_for_text("Enter inspect");
+    pty.send_keys("\r");
+    pty.wait_for_text("\"number\": ***");
 }
 
 /// Report 16: what strangers write into a payload or an error does nothing to the terminal.

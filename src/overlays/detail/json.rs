@@ -56,7 +56,8 @@ pub(super) type Hides<'a> = &'a dyn Fn(&[&str]) -> bool;
 /// The lines of a text. Hidden values whose place in the text is in `revealed` are shown, with all that is in them.
 pub(super) fn lines(text: &str, hides: Hides<'_>, revealed: &BTreeSet<u32>) -> Vec<Line> {
     if !is_compound(text) {
-        return vec![Line::text(0, text.len())];
+        let role = if hides(&[]) && !revealed.contains(&0) { Role::Hidden } else { Role::Text };
+        return vec![Line { role, ..Line::text(0, text.len()) }];
     }
     let mut lines =
         Lines { text, hides, revealed, done: Vec::new(), open: Vec::new(), line: None, skip: None, free: None };

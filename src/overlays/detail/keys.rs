@@ -56,9 +56,7 @@ impl Detail {
             Command::Fold => return self.fold(),
             Command::FoldAll => return self.fold_all(),
             Command::Reveal => return self.reveal(),
-            Command::Search => {
-                self.typing = Some(Field::new(self.search.as_ref().map_or("", |search| search.wanted())));
-            }
+            Command::Search => self.typing = Some(Field::default()),
             Command::NextMatch => return self.step(true),
             Command::PreviousMatch => return self.step(false),
             Command::More => return self.read_on(MORE),
@@ -86,7 +84,10 @@ impl Detail {
             (KeyCode::Enter, _) | (_, Some(Command::Confirm)) => {
                 let wanted = field.text().to_owned();
                 self.typing = None;
-                self.search = None;
+                // Nothing typed: on with what was looked for before.
+                if wanted.is_empty() && self.search.is_some() {
+                    return self.step(true);
+                }
                 if !wanted.is_empty() {
                     let (error, payload) = (self.error.as_ref(), self.payload.as_ref());
                     self.search =
@@ -167,9 +168,9 @@ impl Detail {
 
     fn reveal(&mut self) -> Answer {
         let at = self.in_payload();
-        let hides = self.redaction.clone();
+        let redaction = self.redaction.clone();
         let done =
-            self.payload.as_mut().zip(at).map(|(long, place)| long.sheet.reveal(place, &|path| hides.hides(path)));
+            self.payload.as_mut().zip(at).map(|(long, place)| long.sheet.reveal(place, &|path| redaction.hides(path)));
         match done {
             Some(Revealed::Shown) => {
                 self.search_again();

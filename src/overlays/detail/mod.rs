@@ -67,7 +67,8 @@ struct Pace {
 #[derive(Debug, Clone)]
 pub struct Detail {
     at: JobRef,
-    redaction: Hides,
+    /// What of payloads is hidden.
+    redaction: Redaction,
     /// Nothing may be done at all.
     read_only: bool,
     found: Found,
@@ -86,31 +87,13 @@ pub struct Detail {
     pace: Pace,
 }
 
-/// What is hidden in payloads.
-#[derive(Debug, Clone)]
-enum Hides {
-    Settings(Redaction),
-    #[cfg(test)]
-    Rule(fn(&[&str]) -> bool),
-}
-
-impl Hides {
-    fn hides(&self, path: &[&str]) -> bool {
-        match self {
-            Self::Settings(redaction) => redaction.hides(path),
-            #[cfg(test)]
-            Self::Rule(rule) => rule(path),
-        }
-    }
-}
-
 impl Detail {
     /// Opens on a job that is being read. Of its payload is shown what `redaction` does not hide.
     #[must_use]
     pub fn new(at: JobRef, redaction: Redaction) -> Self {
         Self {
             at,
-            redaction: Hides::Settings(redaction),
+            redaction,
             read_only: false,
             found: Found::Reading,
             last: None,
@@ -196,8 +179,8 @@ impl Detail {
         self.found = Found::Here;
         self.moved |= detail.job.at.dead != self.at.dead;
         self.at = detail.job.at.clone();
-        let hides = self.redaction.clone();
-        let payload = |text: &str| Sheet::json(text, &|path| hides.hides(path));
+        let redaction = self.redaction.clone();
+        let payload = |text: &str| Sheet::json(text, &|path| redaction.hides(path));
         // The texts may be large: they are kept once.
         let error = detail.error.value_mut().and_then(Option::as_mut).map(|read| replace(read, Preview::Same));
         let mut changed = update(&mut self.error, error, Sheet::plain);
@@ -221,7 +204,7 @@ impl Detail {
     /// More of a text was read. What to say of it, and whether that is good news.
     pub fn on_part(&mut self, request: &PartRequest, read: PartRead) -> Option<(String, bool)> {
         self.more.take_if(|asked| asked == request)?;
-        let hides = self.redaction.clone();
+        let redaction = self.redaction.clone();
         let slot = if request.part == Part::Payload { &mut self.payload } else { &mut self.error };
         let name = request.part.as_str();
         let piece = read.piece.filter(|piece| slot.as_ref().is_some_and(|long| long.stamp == piece.stamp));
@@ -230,7 +213,7 @@ impl Detail {
             self.pace.due = Duration::ZERO;
             return Some((format!("the {name} has changed meanwhile: it is read again"), false));
         };
-        long.append(&piece, &|path| hides.hides(path));
+        long.append(&piece, &|path| redaction.hides(path));
         let (shown, whole) = (fmt::bytes(long.shown()), fmt::bytes(long.bytes));
         let spent = read.cost.as_millis();
         let words = if long.next.is_some() {

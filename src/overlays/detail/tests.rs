@@ -76,7 +76,6 @@ fn type_in(open: &mut Detail, text: &str) {
 /// Looks for a text and gives back what was said of it.
 fn search(open: &mut Detail, text: &str) -> Answer {
     press(open, Command::Search);
-    open.on_key(&KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL), None);
     type_in(open, text);
     press(open, Command::Confirm)
 }

@@ -83,6 +83,8 @@ fn hidden_values_are_one_line_whatever_is_in_them() {
     let found = lines(text, &all, &BTreeSet::from([keys]));
     assert!(shown(text, &found).contains(&r#""b": 2"#), "what is revealed is revealed with all that is in it");
     assert_eq!(found.iter().filter(|l| l.role == Role::Hidden).count(), 3);
+    assert_eq!(lines("\"geheim\"", &all, &BTreeSet::new())[0].role, Role::Hidden);
+    assert_eq!(lines("\"geheim\"", &all, &BTreeSet::from([0]))[0].role, Role::Text);
     assert_eq!(lines("{\"a\": {\"b\": 1", &all, &BTreeSet::new()).last().unwrap().role, Role::Hidden);
 }
 
