@@ -137,7 +137,7 @@ async fn main() -> Fallible<()> {
 
     let (mut parts, mut took) = (Times::default(), Times::default());
     let now = read(&session, &*jobs, &job, Stamps::default()).await?.taken_at;
-    while let Answer::Read(request) = press(&mut open, Command::All) {
+    while let Answer::Read(request) = press(&mut open, Command::ReadAll) {
         let started = Instant::now();
         let read = jobs.part(&session, &request).await?;
         parts.0.push(started.elapsed());

@@ -92,9 +92,9 @@ pub enum Command {
     /// The place before.
     PreviousMatch,
     /// Read more of what was cut.
-    More,
+    ReadMore,
     /// Read all of it, up to a limit.
-    All,
+    ReadAll,
     /// Show a hidden value.
     Reveal,
     /// Panes follow all queues, or the one under the cursor.

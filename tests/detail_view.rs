@@ -198,13 +198,15 @@ fn ten_thousand_levels_and_a_million_keys_are_read_to_their_end() {
         large.payload = Reading::Exact(preview(&begin, (begin.len() < text.len()).then_some(text.len() as u64)));
         let mut open = open(large);
         draw(&mut open, SIZES[0]);
-        if let Answer::Read(request) = press(&mut open, Command::All) {
+        if let Answer::Read(request) = press(&mut open, Command::ReadAll) {
             // More than is shown of it all, as the million is: the rest is said to be elsewhere.
             let rest: String = text.chars().skip(65_536).take(request.chars as usize).collect();
             let next = (begin.len() + rest.len() < text.len()).then_some(65_536 + rest.len() as u64);
             read_on(&mut open, &request, rest, next, text.len());
             if next.is_some() {
-                let Answer::Say(words, false) = press(&mut open, Command::More) else { panic!("more than the most") };
+                let Answer::Say(words, false) = press(&mut open, Command::ReadMore) else {
+                    panic!("more than the most")
+                };
                 assert!(words.contains("8.0 MB"), "{words}");
                 continue;
             }

@@ -147,15 +147,16 @@ mod tests {
 
     #[test]
     fn a_place_wins_over_the_bare_name_and_dialogs_keep_their_keys() {
-        let changed = with(&[("reap", &["X"]), ("jobs.reap", &["f6"]), ("down", &["n"])]).expect("fine");
+        let changed = with(&[("reap", &["X"]), ("jobs.reap", &["f6"]), ("down", &["w"])]).expect("fine");
         let keys = |scope, command| {
             let row = changed.iter().find(|b| b.scope == scope && b.command == command).expect("a row");
             row.keys.iter().map(|key| key.label()).collect::<Vec<_>>()
         };
         assert_eq!(keys(Scope::Jobs, Command::Reap), ["F6"]);
         assert_eq!(keys(Scope::Detail, Command::Reap), ["X"]);
-        assert_eq!(keys(Scope::List, Command::Down), ["n"]);
+        assert_eq!(keys(Scope::List, Command::Down), ["w"]);
         assert_eq!(keys(Scope::Palette, Command::Down), ["↓", "Ctrl-N"]);
+        assert_eq!(keys(Scope::Confirm, Command::Down), ["↓"]);
         assert!(keys(Scope::Confirm, Command::Back).contains(&"n".to_owned()));
     }
 

@@ -74,8 +74,8 @@ pub const BINDINGS: &[Binding] = &[
         "fold or unfold the object or array that the cursor is in",
     ),
     bind(Scope::Detail, &[Char('O')], Command::FoldAll, "", "unfold all of the payload, or fold it"),
-    bind(Scope::Detail, &[Char('m')], Command::More, "more", "read on in a payload or an error that was cut"),
-    bind(Scope::Detail, &[Char('M')], Command::All, "", "read all of it, up to 8 MB; the server prints all of it"),
+    bind(Scope::Detail, &[Char('m')], Command::ReadMore, "more", "read on in a payload or an error that was cut"),
+    bind(Scope::Detail, &[Char('M')], Command::ReadAll, "", "read all of it, up to 8 MB; the server prints all of it"),
     bind(
         Scope::Detail,
         &[Char('*')],

@@ -166,7 +166,7 @@ fn heading<T>(name: &str, long: Option<&Long>, reading: &Reading<T>, ctx: &Ctx<'
     };
     let mut more = String::new();
     if long.next.is_some() {
-        more = format!("  {} reads on, {} all", head::key(Command::More), head::key(Command::All));
+        more = format!("  {} reads on, {} all", head::key(Command::ReadMore), head::key(Command::ReadAll));
     }
     if long.sheet.hides_something() {
         more.extend(["  ", &head::key(Command::Reveal), " reveals"]);

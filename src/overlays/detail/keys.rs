@@ -59,8 +59,8 @@ impl Detail {
             Command::Search => self.typing = Some(Field::default()),
             Command::NextMatch => return self.step(true),
             Command::PreviousMatch => return self.step(false),
-            Command::More => return self.read_on(MORE),
-            Command::All => return self.read_on(MOST),
+            Command::ReadMore => return self.read_on(MORE),
+            Command::ReadAll => return self.read_on(MOST),
             Command::Copy => {
                 let text = self.at.id.clone();
                 return Answer::Copy { text, notice: copied("the id") };
@@ -110,7 +110,7 @@ impl Detail {
         };
         let Some((within, byte)) = search.step(forward, &from) else {
             let cut = [&self.error, &self.payload].into_iter().flatten().any(|long| long.next.is_some());
-            let rest = format!("; the rest was not read, {} reads it", key(Command::All));
+            let rest = format!("; the rest was not read, {} reads it", key(Command::ReadAll));
             let words = format!("not in the error or the payload{}", if cut { rest.as_str() } else { "" });
             return Answer::Say(words, false);
         };

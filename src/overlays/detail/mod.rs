@@ -141,7 +141,7 @@ impl Detail {
         let cut = |long: &Option<Long>| long.as_ref().is_some_and(|long| long.next.is_some());
         match command {
             Command::NextMatch | Command::PreviousMatch => self.search.is_some(),
-            Command::More | Command::All => cut(&self.error) || cut(&self.payload),
+            Command::ReadMore | Command::ReadAll => cut(&self.error) || cut(&self.payload),
             Command::Reveal => self.payload.as_ref().is_some_and(|long| long.sheet.hides_something()),
             Command::Fold | Command::FoldAll => self.payload.as_ref().is_some_and(|long| long.sheet.can_fold()),
             Command::CopyPayload => self.payload.is_some(),

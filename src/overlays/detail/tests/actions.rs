@@ -56,6 +56,6 @@ fn the_footer_is_told_which_keys_work() {
     assert_eq!(works(JobState::Exhausted, 8, &actions), [yes, no, yes, no, no, no, yes]);
     assert_eq!(works(JobState::Completed, 1, &actions), [no; 7]);
     assert_eq!(works(JobState::Dead, 8, &actions), [no, no, no, no, yes, no, no]);
-    let others = [Command::NextMatch, Command::More, Command::Reveal, Command::Fold, Command::Down, Command::Back];
+    let others = [Command::NextMatch, Command::ReadMore, Command::Reveal, Command::Fold, Command::Down, Command::Back];
     assert_eq!(works(JobState::Ready, 1, &others), [no, no, no, yes, yes, yes]);
 }

@@ -39,10 +39,10 @@ fn what_was_cut_is_read_on_in_parts() {
     cut.payload = Reading::Exact(preview("{\"a\": [1, 2", 20, true));
     let mut open = open(cut);
     draw(&mut open, SIZE);
-    assert!(open.works(Command::More, NOW));
-    let Answer::Read(request) = press(&mut open, Command::More) else { panic!("nothing was asked for") };
+    assert!(open.works(Command::ReadMore, NOW));
+    let Answer::Read(request) = press(&mut open, Command::ReadMore) else { panic!("nothing was asked for") };
     assert_eq!((request.part, request.from, request.chars), (Part::Payload, 11, 1 << 20));
-    assert_eq!(said(&press(&mut open, Command::All)), "more is on its way");
+    assert_eq!(said(&press(&mut open, Command::ReadAll)), "more is on its way");
     let piece = |text: &str, stamp: &str| Excerpt { text: text.into(), bytes: 20, next: None, stamp: stamp.into() };
     let read = |piece| PartRead { piece: Some(piece), cost: Duration::from_millis(58) };
     let other = PartRequest { from: 0, ..request.clone() };
@@ -50,11 +50,11 @@ fn what_was_cut_is_read_on_in_parts() {
     let said_of_it = open.on_part(&request, read(piece(", 3], \"b\": 4}", "s"))).unwrap();
     assert_eq!(said_of_it.0, "all 20 bytes of the payload are here; that took the server 58 ms");
     assert!(draw(&mut open, LARGE).contains("\"b\": 4"));
-    assert_eq!(said(&press(&mut open, Command::More)), "error and payload are here as a whole");
+    assert_eq!(said(&press(&mut open, Command::ReadMore)), "error and payload are here as a whole");
     let mut cut = detail();
     cut.payload = Reading::Exact(preview("[1", 20, true));
     take(&mut open, cut);
-    let Answer::Read(request) = press(&mut open, Command::All) else { panic!("nothing was asked for") };
+    let Answer::Read(request) = press(&mut open, Command::ReadAll) else { panic!("nothing was asked for") };
     assert_eq!(request.chars, (8 << 20) - 2);
     let (words, good) = open.on_part(&request, read(piece(", 2]", "other"))).unwrap();
     assert!(words.contains("has changed meanwhile") && !good);
