@@ -22,14 +22,10 @@ const PLAIN_READINGS: usize = 5;
 pub(crate) async fn by_jobs(asked: &Asked, server: &Server, report: &mut Report) -> Fallible<()> {
     report
         .begin("polls", "database time of one poll by the server's clock, 50 queues, a tenth of the jobs queued, warm");
-    let kept = kept(asked)?;
-    let mut medians = Vec::new();
-    for rows in asked.sizes() {
-        let size = Size { rows, queues: 50 };
-        medians.push((rows, measure(asked, (kept.as_ref(), server), size, 10.0, report).await?));
-    }
-    if let [(least, first), .., (most, last)] = medians[..] {
-        let what = format!("growth from {} to {} jobs", grouped(least), grouped(most));
+    let sizes: Vec<Size> = asked.sizes().into_iter().map(|rows| Size { rows, queues: 50 }).collect();
+    let medians = measure(asked, server, &sizes, 10.0, report).await?;
+    if let ([least, .., most], [first, .., last]) = (&sizes[..], &medians[..]) {
+        let what = format!("growth from {} to {} jobs", grouped(least.rows), grouped(most.rows));
         let times = last / first;
         report.figure(&what, &format!("{times:.2} times"), &Goal::at_most(times, 2.0, " times"));
     }
@@ -39,41 +35,61 @@ pub(crate) async fn by_jobs(asked: &Asked, server: &Server, report: &mut Report)
 /// The largest size in 1,000 queues.
 pub(crate) async fn by_queues(asked: &Asked, server: &Server, report: &mut Report) -> Fallible<()> {
     report.begin("queues", "the same with 1,000 queues");
-    let kept = kept(asked)?;
     let rows = asked.sizes().last().copied().ok_or("no size")?;
-    measure(asked, (kept.as_ref(), server), Size { rows, queues: 1_000 }, 50.0, report).await.map(drop)
+    measure(asked, server, &[Size { rows, queues: 1_000 }], 50.0, report).await.map(drop)
 }
 
-/// Ten million jobs take minutes to load, so they are kept.
-fn kept(asked: &Asked) -> Fallible<Option<Server>> {
-    asked.big.then(|| Server::kept(&asked.data)).transpose()
-}
-
-/// Measures one size and returns the median of our poll in milliseconds.
-async fn measure(
-    asked: &Asked,
-    (kept, fresh): (Option<&Server>, &Server),
+/// A loaded database under measurement.
+struct Loaded {
     size: Size,
-    goal: f64,
-    report: &mut Report,
-) -> Fallible<f64> {
-    let (client, server) = match kept {
-        Some(server) => (load_or_keep(server, size).await?, server),
-        None => (load(fresh, size).await?, fresh),
-    };
-    let reader = Reader::connect(&server.dsn(&size.database())).await?;
-    let (core, lists) = reader.samples(WARM_UP, asked.times(READINGS)).await?;
-    let plain = plain(&client, asked.times(PLAIN_READINGS)).await?;
-    let jobs = format!("{} jobs, {} queues", grouped(size.rows), grouped(size.queues));
-    let goal = Goal::at_most(core.median(), goal, " ms");
-    report.figure(&format!("{jobs}: our poll"), &core.in_millis(), &goal);
-    beside("  its lists (leases each 1 s, failures each 5 s)", &lists.in_millis());
-    beside("  beside: five plain metric queries", &plain.in_millis());
-    drop((client, reader));
-    if kept.is_none() {
-        server.remove(&size.database()).await?;
+    client: Client,
+    reader: Reader,
+    core: Vec<f64>,
+    lists: Vec<f64>,
+}
+
+impl Loaded {
+    async fn open(server: &Server, size: Size) -> Fallible<Self> {
+        let client = if server.is_kept() { load_or_keep(server, size).await? } else { load(server, size).await? };
+        let reader = Reader::connect(&server.dsn(&size.database())).await?;
+        Ok(Self { size, client, reader, core: Vec::new(), lists: Vec::new() })
     }
-    Ok(core.median())
+}
+
+/// Measures all sizes in turn, so that the machine's moods hit all alike, and returns the medians of our poll in milliseconds.
+async fn measure(asked: &Asked, fresh: &Server, sizes: &[Size], goal: f64, report: &mut Report) -> Fallible<Vec<f64>> {
+    // Ten million jobs take minutes to load, so they are kept.
+    let kept = asked.big.then(|| Server::kept(&asked.data)).transpose()?;
+    let server = kept.as_ref().unwrap_or(fresh);
+    let mut all = Vec::new();
+    for size in sizes {
+        all.push(Loaded::open(server, *size).await?);
+    }
+    for round in 0..WARM_UP + asked.times(READINGS) {
+        for one in &mut all {
+            let (core, lists) = (one.reader.core().await?, one.reader.lists().await?);
+            if round >= WARM_UP {
+                one.core.push(millis(core));
+                one.lists.push(millis(lists));
+            }
+        }
+    }
+    let mut medians = Vec::new();
+    for Loaded { size, client, reader, core, lists } in all {
+        let (core, lists) = (Sample::of(core)?, Sample::of(lists)?);
+        let plain = plain(&client, asked.times(PLAIN_READINGS)).await?;
+        let jobs = format!("{} jobs, {} queues", grouped(size.rows), grouped(size.queues));
+        let goal = Goal::at_most(core.median(), goal, " ms");
+        report.figure(&format!("{jobs}: our poll"), &core.in_millis(), &goal);
+        beside("  its lists (leases each 1 s, failures each 5 s)", &lists.in_millis());
+        beside("  beside: five plain metric queries", &plain.in_millis());
+        medians.push(core.median());
+        drop((client, reader));
+        if !server.is_kept() {
+            server.remove(&size.database()).await?;
+        }
+    }
+    Ok(medians)
 }
 
 /// The same figures by plain queries, one after the other.

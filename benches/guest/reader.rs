@@ -6,7 +6,6 @@ use queuetop::backends::{self, Backend};
 use queuetop::db::{ConnInfo, Connector, Env, Purpose, Session, SqlLog};
 
 use crate::Fallible;
-use crate::stats::{Sample, millis};
 
 /// As many as the dashboard reads at most.
 const LEASES: u32 = 500;
@@ -45,18 +44,5 @@ impl Reader {
         jobs.leases(&self.session, LEASES).await?;
         jobs.failures(&self.session).await?;
         Ok(self.session.busy().saturating_sub(before))
-    }
-
-    /// So many readings of the core numbers, in milliseconds, and as many of the lists.
-    pub(crate) async fn samples(&self, warm_up: usize, readings: usize) -> Fallible<(Sample, Sample)> {
-        let (mut core, mut lists) = (Vec::new(), Vec::new());
-        for round in 0..warm_up + readings {
-            let pair = (self.core().await?, self.lists().await?);
-            if round >= warm_up {
-                core.push(millis(pair.0));
-                lists.push(millis(pair.1));
-            }
-        }
-        Ok((Sample::of(core)?, Sample::of(lists)?))
     }
 }

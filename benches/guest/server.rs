@@ -77,6 +77,11 @@ impl Server {
         Ok(Self { pg, kept: true })
     }
 
+    /// Whether its data outlive it.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.kept
+    }
+
     pub(crate) fn dsn(&self, database: &str) -> String {
         self.pg.dsn(database)
     }

@@ -34,7 +34,9 @@ pub(crate) async fn run(asked: &Asked, server: &Server, report: &mut Report) -> 
     let client = load(server, size).await?;
     let dsn = server.dsn(&size.database());
     let reader = Reader::connect(&dsn).await?;
-    reader.samples(20, 1).await?;
+    for _warm_up in 0..20 {
+        reader.core().await?;
+    }
     let traffic = Traffic::start(&dsn, CHANGES, size.queues).await?;
     let holder = connect(&dsn).await?;
     holder.batch_execute("begin isolation level repeatable read; select count(*) from queues").await?;
