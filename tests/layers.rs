@@ -150,7 +150,7 @@ fn imports_point_down() {
 
 #[test]
 fn files_are_short_explained_and_finished() {
-    let files = [rust_files("src"), rust_files("tests")].concat();
+    let files = [rust_files("src"), rust_files("tests"), rust_files("benches")].concat();
     let wrong: Vec<String> = files.iter().flat_map(|file| wrong_text(file, &read(file))).collect();
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
