@@ -13,7 +13,7 @@ const HUGE: &str = "
         as error;
     set session_replication_role = replica;
     insert into jobs (queue, payload, status, attempts, lease_until, locked_by, last_error)
-    select 'emails', payload, 'running', 1, now() + i * interval '1 s', gen_random_uuid(), error
+    select 'emails', payload, 'running', 1, now() + interval '1 h' + i * interval '1 s', gen_random_uuid(), error
     from huge, generate_series(1, 1000) as i;
     insert into dead_letter_jobs (id, queue, payload, attempts, max_attempts, last_error, original_created_at)
     select id, queue, payload, 8, 8, last_error, now() from jobs;";
