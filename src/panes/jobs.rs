@@ -33,6 +33,8 @@ pub fn heads() -> Vec<&'static str> {
 
 /// Rows of one page.
 const PAGE: u32 = 200;
+/// A list that looks at rows one by one is read again after this.
+const WINDOW_EVERY: Duration = Duration::from_secs(5);
 /// A list that reads much of many rows is read again after this.
 const WIDE_EVERY: Duration = Duration::from_secs(30);
 /// How long a page may be on its way.
@@ -66,11 +68,18 @@ impl Jobs {
     #[must_use]
     pub fn refresh(&self, ctx: &Ctx<'_>) -> Option<PageRequest> {
         let waits = self.asked_at.is_some_and(|at| ctx.now >= at && ctx.now < at.plus(PATIENCE));
-        // What reads the errors or payloads of many rows is read again only now and then.
-        let wide = self.filter.reach() >= Reach::Errors;
-        let fresh = self.page.as_ref().is_some_and(|page| ctx.now < page.taken_at.plus(WIDE_EVERY));
-        let rests = waits || (wide && fresh);
+        let fresh = self.page.as_ref().is_some_and(|page| ctx.now < page.taken_at.plus(self.rest()));
+        let rests = waits || fresh;
         (!rests).then(|| self.request())
+    }
+
+    /// How long a page is left as it is: what looks at many rows, or at much of each, costs too much to be read at every poll.
+    fn rest(&self) -> Duration {
+        match (self.filter.reach(), self.sort.served(&self.filter)) {
+            (Reach::Index, Served::Index) => Duration::ZERO,
+            (Reach::Index | Reach::Rows, _) => WINDOW_EVERY,
+            (Reach::Errors | Reach::Payloads, _) => WIDE_EVERY,
+        }
     }
 
     /// The page that is on screen.

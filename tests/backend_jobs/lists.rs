@@ -4,7 +4,12 @@ use queuetop::backends::Backend;
 use queuetop::db::Session;
 use queuetop::model::{Filter, Job, JobState, PageRequest};
 
+use queuetop::keymap::Command;
+use queuetop::panes::{Marks, Pane};
+use queuetop::theme::Theme;
+
 use super::{backend, page, rows, run, session};
+use crate::support::fixtures;
 use crate::support::pg::database;
 
 /// All rows of a list, by pages of three.
@@ -111,4 +116,46 @@ async fn a_filter_that_finds_nothing_stops_and_says_where() {
     let request = PageRequest { after: first.next.clone(), ..first.request.clone() };
     let second = page(&session, &*jobs, &request).await;
     assert!(rows(&second).is_empty() && second.next.is_none());
+}
+
+/// What 500 changes a second do to a list, a round at a time: jobs come, are claimed, done, rescheduled and deleted around the
+/// ones that somebody looks at.
+const CHANGES: &str = "
+    select enqueue_job('busy', '{}', p_priority => (random() * 9)::int) from generate_series(1, 20);
+    select complete_job(j.id, j.locked_by) from claim_jobs('busy', gen_random_uuid(), 10) as j;
+    update jobs set priority = (random() * 9)::int where id = any(array(select id from jobs where queue = 'busy' limit 10));
+    delete from jobs where id = any(array(select id from jobs where queue = 'busy' and status = 'queued' limit 5))";
+
+#[tokio::test]
+async fn under_changes_the_cursor_and_the_marks_stay_on_their_jobs() {
+    let database = database().await;
+    run(&database, "select enqueue_job('busy', '{}') from generate_series(1, 150)").await;
+    run(
+        &database,
+        "select enqueue_job('kept', '{}', p_run_at => now() + i * interval '1 m') from generate_series(1, 3) i",
+    )
+    .await;
+    let session = session(&database.dsn()).await;
+    let jobs = backend(&session).await;
+    let (theme, fixture) = (Theme::mono(), fixtures::busy());
+    let mut pane = queuetop::panes::jobs::Jobs::default();
+    let mut request = pane.open("state:any -state:completed".parse().expect("a filter"));
+    request.limit = 200;
+    let first = page(&session, &*jobs, &request).await;
+    let kept: Vec<Job> = rows(&first).into_iter().filter(|job| job.at.queue.name == "kept").collect();
+    assert_eq!(kept.len(), 3);
+    let marks: Marks = kept.iter().map(|job| (job.at.clone(), job.clone())).collect();
+    let ctx = fixtures::context(&fixture, &marks, &theme);
+    pane.on_page(&first);
+    pane.on_command(Command::Bottom, &ctx);
+    let under = pane.current_job(&ctx).expect("a job").at.clone();
+    for _ in 0..60 {
+        run(&database, CHANGES).await;
+        pane.on_page(&page(&session, &*jobs, &request).await);
+        // The job under the cursor, or none: never another one.
+        assert!(pane.current_job(&ctx).is_none_or(|job| job.at == under));
+    }
+    for job in &kept {
+        assert_eq!(ctx.marks.get(&job.at).map(|marked| &marked.at), Some(&job.at));
+    }
 }
