@@ -32,9 +32,14 @@ impl App {
         self.overlays.push(Overlay::Confirm(Box::new(confirm)));
     }
 
-    /// Whether what would be acted on are dead letters.
+    /// Whether what would be acted on are dead letters. Asked at every key, so nothing is copied.
     pub(super) fn targets_are_dead(&self) -> bool {
-        self.targets().first().is_some_and(|job| job.at.dead)
+        let first = match self.detail() {
+            Some(open) => open.job(),
+            None => self.world.marks.values().next(),
+        };
+        let ctx = self.world.ctx(true);
+        first.or_else(|| self.focused().current_job(&ctx)).is_some_and(|job| job.at.dead)
     }
 
     pub(super) fn may_act(&self) -> Result<(), String> {

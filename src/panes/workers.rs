@@ -58,14 +58,18 @@ impl Order {
 
     fn sort(self, rows: &mut [&WorkerStats], now: Time) {
         let some = |time: Option<Time>| time.unwrap_or(Time::Infinity);
-        match self {
-            Self::Worst => {
-                rows.sort_by_key(|w| (std::cmp::Reverse(worst(w, now)), some(w.last_heartbeat), w.id.clone()));
-            }
-            Self::Held => rows.sort_by_key(|w| (std::cmp::Reverse(w.held.get()), w.id.clone())),
-            Self::Oldest => rows.sort_by_key(|w| (some(w.oldest_claim), w.id.clone())),
-            Self::Name => rows.sort_by_key(|w| (w.name.clone(), w.id.clone())),
-        }
+        // Compared in place: a frame sorts, and must not copy a thousand names.
+        rows.sort_by(|a, b| {
+            let first = match self {
+                Self::Worst => {
+                    worst(b, now).cmp(&worst(a, now)).then_with(|| some(a.last_heartbeat).cmp(&some(b.last_heartbeat)))
+                }
+                Self::Held => b.held.get().cmp(&a.held.get()),
+                Self::Oldest => some(a.oldest_claim).cmp(&some(b.oldest_claim)),
+                Self::Name => a.name.cmp(&b.name),
+            };
+            first.then_with(|| a.id.cmp(&b.id))
+        });
     }
 }
 
