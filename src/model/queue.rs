@@ -160,12 +160,6 @@ impl QueueStats {
         self.ready.combine(self.scheduled, u64::saturating_add)
     }
 
-    /// How attempts end at the present rates, as shares of 1: completed, sent back, dead. `None` when none ends.
-    #[must_use]
-    pub fn shares(&self) -> Reading<Option<[f64; 3]>> {
-        self.rates.shares()
-    }
-
     /// How fast the jobs that wait grow, per second: in − completed − dead. Negative when draining.
     #[must_use]
     pub fn growth(&self) -> Reading<f64> {

@@ -132,7 +132,7 @@ fn queue(stats: &QueueStats, now: Time) -> Queue<'_> {
         .attempts
         .clone()
         .map(|counts| counts.into_iter().map(|(attempts, jobs)| Attempts { attempts, jobs }).collect::<Vec<_>>());
-    let share = |at: usize| stats.shares().map(|shares| shares.and_then(|shares| shares.get(at).copied()));
+    let share = |at: usize| stats.rates.shares().map(|shares| shares.and_then(|shares| shares.get(at).copied()));
     Queue {
         name: &stats.id.name,
         backend: stats.id.backend,

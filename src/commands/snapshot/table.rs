@@ -58,7 +58,7 @@ pub(super) fn to_table(taken: &Taken) -> String {
 }
 
 fn row(stats: &QueueStats, now: Time) -> [String; HEADS.len()] {
-    let (took, ends) = (stats.handling.quantiles(), stats.shares());
+    let (took, ends) = (stats.handling.quantiles(), stats.rates.shares());
     let took = |pick: fn(&Quantiles) -> f64| Figure::maybe(&took, ROOM, |took| fmt::took(pick(took))).text;
     let share = |pick: fn(&[f64; 3]) -> f64| Figure::maybe(&ends, ROOM, |ends| fmt::percent(pick(ends))).text;
     [

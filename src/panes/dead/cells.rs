@@ -3,7 +3,7 @@
 use super::lines::{Line, Order, Shares};
 use crate::fmt::{self, Figure, NOT_APPLICABLE, whole_seconds};
 use crate::model::{QueueId, Reading, Time};
-use crate::panes::parts::{Cell, Column, Row, spark};
+use crate::panes::parts::{Cell, Column, Row, STAMP, spark};
 use crate::panes::{Ctx, TimeStyle};
 use crate::text::{self, Safe};
 use crate::theme;
@@ -29,9 +29,6 @@ const SHARE: usize = 5;
 const FIRST: usize = 6;
 const LAST: usize = 7;
 pub(super) const QUEUES: usize = 8;
-
-/// Columns of a date with its zone: `2026-12-01 14:02:11 +02:00`.
-const STAMP: u16 = 26;
 
 /// The columns, with room for dates where times are absolute, and with the name of what shares are of.
 pub(super) fn columns(times: TimeStyle, order: Order, lines: &[Line]) -> [Column; 10] {

@@ -2,7 +2,7 @@
 
 use crate::fmt::{self, NOT_APPLICABLE};
 use crate::model::{Job, JobState, Time};
-use crate::panes::parts::{Cell, Column, Row};
+use crate::panes::parts::{Cell, Column, Row, STAMP};
 use crate::panes::{Ctx, TimeStyle};
 use crate::text::Safe;
 use crate::theme::{self, Theme};
@@ -18,9 +18,6 @@ const COLUMNS: [Column; 9] = [
     Column::words("lease", 18, 18, 7),
     Column::words("error", 16, 400, 4),
 ];
-
-/// Columns of a date with its zone: `2026-12-01 14:02:11 +02:00`.
-const STAMP: u16 = 26;
 
 /// Their names.
 pub(super) fn heads() -> Vec<&'static str> {

@@ -15,6 +15,7 @@ use ratatui::style::Style;
 
 pub(crate) use cursor::{Cursor, Move};
 pub(crate) use grid::{Cell, Column, Grid, Row, arranged, place_in};
+pub(crate) use moment::STAMP;
 pub(crate) use plot::{Line, Plot};
 pub(crate) use rates::{DepthLine, Pick, RateLines};
 pub(crate) use spark::spark;

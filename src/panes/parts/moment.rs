@@ -4,6 +4,9 @@ use crate::fmt::{self, Zone, whole_seconds};
 use crate::model::Time;
 use crate::panes::{Ctx, TimeStyle};
 
+/// Columns of a date with its zone: `2026-12-01 14:02:11 +02:00`.
+pub(crate) const STAMP: u16 = 26;
+
 impl Ctx<'_> {
     /// When something happened: `4m12s ago`, or the time of day with its zone.
     pub(crate) fn ago(&self, time: Time) -> String {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::fmt::{self, Figure, NOT_APPLICABLE, whole_seconds};
 use crate::model::{Time, WorkerStats};
-use crate::panes::parts::{Cell, Column, Row};
+use crate::panes::parts::{Cell, Column, Row, STAMP};
 use crate::panes::{Ctx, TimeStyle};
 use crate::text::Safe;
 use crate::theme::{self, Theme};
@@ -21,8 +21,6 @@ const COLUMNS: [Column; 9] = [
     Column::words("registered as", 14, 60, 8),
 ];
 
-/// Columns of a date with its zone: `2026-12-01 14:02:11 +02:00`.
-const STAMP: u16 = 26;
 /// A worker that registered and holds nothing says so every 30 s; after three times that it is not heard of any more.
 const REGISTERS_WITHIN: Duration = Duration::from_secs(90);
 
