@@ -133,7 +133,14 @@ fn numbers_keep_their_columns_from_frame_to_frame() {
 fn page(jobs: &mut Jobs, ids: std::ops::Range<u32>, request: &PageRequest, more: bool) {
     let rows = ids.map(|i| job(i, "emails", JobState::Scheduled, 1, ahead(60))).collect();
     let next = more.then(|| PageCursor(serde_json::json!(request.after.is_none())));
-    jobs.on_page(&Page { request: request.clone(), jobs: Reading::Exact(rows), next, taken_at: NOW, note: None });
+    jobs.on_page(&Page {
+        request: request.clone(),
+        jobs: Reading::Exact(rows),
+        next,
+        taken_at: NOW,
+        cost: Duration::ZERO,
+        note: None,
+    });
 }
 
 fn current(jobs: &Jobs, ctx: &Ctx<'_>) -> Option<String> {
@@ -216,6 +223,21 @@ fn a_failed_reading_keeps_the_rows_and_says_so() {
     jobs.on_page_failed(&request, "statement timeout");
     assert!(jobs.title(&ctx).ends_with("not read again: statement timeout"));
     assert_eq!(current(&jobs, &ctx), Some(id(0)));
+}
+
+#[test]
+fn a_list_is_read_again_as_its_cost_allows() {
+    let (marks, theme, fixture) = (Marks::new(), Theme::mono(), fixtures::busy());
+    let mut jobs = Jobs::default();
+    let request = jobs.open(Filter::default());
+    let cost = Duration::from_millis(30);
+    let rows = Reading::Exact(Vec::new());
+    jobs.on_page(&Page { request: request.clone(), jobs: rows, next: None, taken_at: NOW, cost, note: None });
+    let at = |ms| Ctx { now: NOW.plus(Duration::from_millis(ms)), ..context(&fixture, &marks, &theme) };
+    // 30 ms are 2 % of a second and a half.
+    assert_eq!(jobs.refresh(&at(1_499)), None);
+    assert_eq!(jobs.refresh(&at(1_500)), Some(request.clone()));
+    assert_eq!(jobs.request(), request, "after an action it is read at once");
 }
 
 #[test]

@@ -136,7 +136,7 @@ impl App {
     fn reread(&mut self) -> Effects {
         let mut effects = vec![Effect::PollNow];
         if self.view == View::Jobs {
-            effects.extend(self.jobs.refresh(&self.world.ctx(true)).map(Effect::ReadPage));
+            effects.push(Effect::ReadPage(self.jobs.request()));
         }
         effects.extend(self.reread_detail());
         effects

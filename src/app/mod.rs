@@ -24,12 +24,11 @@ pub mod world;
 
 use std::time::Duration;
 
-use crate::model::{Job, Redaction};
+use crate::model::{Again, Job, Redaction};
 use crate::msg::Effect;
 use crate::panes::jobs::Jobs;
 use crate::panes::{self, Pane};
 use mouse::Places;
-use panel::PanelState;
 use undo::Undo;
 use world::World;
 
@@ -82,7 +81,8 @@ pub struct App {
     overview: Vec<Box<dyn Pane>>,
     jobs: Jobs,
     full: Vec<Box<dyn Pane>>,
-    panel: PanelState,
+    /// The reading of the full view on screen.
+    panel: Again,
     focus: usize,
     lower: usize,
     zoomed: bool,
@@ -115,7 +115,7 @@ impl App {
             overview: panes::overview(),
             jobs: Jobs::default(),
             full: panes::full(),
-            panel: PanelState::default(),
+            panel: Again::default(),
             focus: 0,
             lower: FIRST_LOWER,
             zoomed: false,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::{Panel, PanelKind};
+use crate::model::{Again, Panel, PanelKind};
 use crate::msg::Effect;
 
 use super::{App, Effects, View};
@@ -11,17 +11,6 @@ use super::{App, Effects, View};
 const SHORTEST: Duration = Duration::from_secs(1);
 /// A reading that has not come after this long is asked for again.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Readings of full views take at most one part in so many of the time: 2 %.
-const SHARE: u32 = 50;
-
-/// How the reading of the view on screen stands. Times are monotonic since the program's start.
-#[derive(Debug, Default)]
-pub(super) struct PanelState {
-    /// Asked for and not answered yet.
-    asked: Option<Duration>,
-    /// The next one is due.
-    due: Duration,
-}
 
 impl App {
     /// Opens the full view at this place of the list, if there is one.
@@ -31,7 +20,7 @@ impl App {
         }
         self.view = View::Full(index);
         self.zoomed = false;
-        self.panel = PanelState { asked: None, due: self.world.mono };
+        self.panel = Again::due_at(self.world.mono);
         self.refresh_panel()
     }
 
@@ -40,11 +29,10 @@ impl App {
         let View::Full(index) = self.view else { return Effects::new() };
         let Some(kind) = self.full[index].panel() else { return Effects::new() };
         let now = self.world.mono;
-        let waits = self.panel.asked.is_some_and(|at| now < at + PATIENCE);
-        if waits || now < self.panel.due {
+        if !self.panel.is_due(now, PATIENCE) {
             return Effects::new();
         }
-        self.panel.asked = Some(now);
+        self.panel.ask(now);
         vec![Effect::ReadPanel(kind)]
     }
 
@@ -69,7 +57,7 @@ impl App {
     fn panel_done(&mut self, kind: PanelKind, cost: Duration) {
         let View::Full(index) = self.view else { return };
         if self.full[index].panel() == Some(kind) {
-            self.panel = PanelState { asked: None, due: self.world.mono + SHORTEST.max(cost * SHARE) };
+            self.panel.answered(self.world.mono, cost, SHORTEST);
         }
     }
 }

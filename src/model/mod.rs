@@ -1,6 +1,7 @@
 //! Plain data: what a queue, a job, a reading and a finding are. No IO, no clock, no screen.
 
 pub mod action;
+pub mod again;
 pub mod bulk;
 pub mod checkup;
 pub mod clock;
@@ -22,6 +23,7 @@ pub mod spelling;
 pub mod time;
 
 pub use action::{Action, ActionReport, Outcome, TargetResult};
+pub use again::Again;
 pub use clock::ServerClock;
 pub use detail::{Attempt, DetailRequest, Excerpt, JobDetail, Part, PartRead, PartRequest, Preview, Stamps};
 pub use filter::{Filter, FilterError, StateSet};

@@ -1,5 +1,7 @@
 //! Asking for a page of jobs, and the page. Paged by key, never by offset.
 
+use std::time::Duration;
+
 use super::{Filter, Job, Reading, Sort, Time};
 
 /// Where no index serves a filter or a sort, so many rows are looked at for one page.
@@ -36,6 +38,8 @@ pub struct Page {
     pub next: Option<PageCursor>,
     /// When it was read, by the server's clock.
     pub taken_at: Time,
+    /// How long the server was busy with it.
+    pub cost: Duration,
     /// A limit that was met, in words ("looked at 10,000 rows; the next page goes on behind them").
     pub note: Option<String>,
 }

@@ -17,7 +17,7 @@ use super::parts::{Cursor, Grid, Move, arranged, dim_if_stale, movement, say};
 use super::{Ask, Ctx, Pane};
 use crate::fmt;
 use crate::keymap::{Command, Scope};
-use crate::model::filter::Reach;
+use crate::model::again;
 use crate::model::page::WINDOW_ROWS;
 use crate::model::sort::Served;
 use crate::model::{Filter, Job, JobRef, Page, PageCursor, PageRequest, Reading, Sort, Time};
@@ -33,10 +33,6 @@ pub fn heads() -> Vec<&'static str> {
 
 /// Rows of one page.
 const PAGE: u32 = 200;
-/// A list that looks at rows one by one is read again after this.
-const WINDOW_EVERY: Duration = Duration::from_secs(5);
-/// A list that reads much of many rows is read again after this.
-const WIDE_EVERY: Duration = Duration::from_secs(30);
 /// How long a page may be on its way.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -68,22 +64,15 @@ impl Jobs {
     #[must_use]
     pub fn refresh(&self, ctx: &Ctx<'_>) -> Option<PageRequest> {
         let waits = self.asked_at.is_some_and(|at| ctx.now >= at && ctx.now < at.plus(PATIENCE));
-        let fresh = self.page.as_ref().is_some_and(|page| ctx.now < page.taken_at.plus(self.rest()));
+        // As rarely as its cost demands.
+        let fresh = self.page.as_ref().is_some_and(|page| ctx.now < page.taken_at.plus(again::rest(page.cost)));
         let rests = waits || fresh;
         (!rests).then(|| self.request())
     }
 
-    /// How long a page is left as it is: what looks at many rows, or at much of each, costs too much to be read at every poll.
-    fn rest(&self) -> Duration {
-        match (self.filter.reach(), self.sort.served(&self.filter)) {
-            (Reach::Index, Served::Index) => Duration::ZERO,
-            (Reach::Index | Reach::Rows, _) => WINDOW_EVERY,
-            (Reach::Errors | Reach::Payloads, _) => WIDE_EVERY,
-        }
-    }
-
     /// The page that is on screen.
-    fn request(&self) -> PageRequest {
+    #[must_use]
+    pub fn request(&self) -> PageRequest {
         let after = self.starts.last().cloned().flatten();
         PageRequest { filter: self.filter.clone(), sort: self.sort, after, limit: PAGE }
     }

@@ -185,6 +185,7 @@ fn page(jobs: Vec<Job>) -> Page {
         jobs: Reading::Exact(jobs),
         next: None,
         taken_at: NOW,
+        cost: Duration::from_millis(1),
         note: None,
     }
 }

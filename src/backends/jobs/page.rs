@@ -42,8 +42,9 @@ async fn without_rows(
     request: &PageRequest,
     (jobs, note): (Reading<Vec<Job>>, Option<String>),
 ) -> Result<Page, DbError> {
-    let taken_at = session.read_many("clock", &[], LIST_LIMITS).await?.server_time;
-    Ok(Page { request: request.clone(), jobs, next: None, taken_at, note })
+    let clock = session.read_many("clock", &[], LIST_LIMITS).await?;
+    let (taken_at, cost) = (clock.server_time, clock.cost);
+    Ok(Page { request: request.clone(), jobs, next: None, taken_at, cost, note })
 }
 
 /// Asks with the planner held to indexes: the rows of the answer, and what the server says of the whole.
@@ -90,7 +91,7 @@ async fn walked(
         return without_rows(session, request, (Reading::Exact(vec![]), None)).await;
     };
     let (next, note) = stopped.unzip();
-    Ok(Page { request: request.clone(), jobs: Reading::Exact(list), next, taken_at, note: note.flatten() })
+    Ok(Page { request: request.clone(), jobs: Reading::Exact(list), next, taken_at, cost: spent, note: note.flatten() })
 }
 
 /// What one part gave.
@@ -181,5 +182,6 @@ fn page_of(
     next: Option<PageCursor>,
     (batch, note): (&Batch, Option<String>),
 ) -> Page {
-    Page { request: request.clone(), jobs: Reading::Exact(jobs), next, taken_at: batch.server_time, note }
+    let (taken_at, cost) = (batch.server_time, batch.cost);
+    Page { request: request.clone(), jobs: Reading::Exact(jobs), next, taken_at, cost, note }
 }

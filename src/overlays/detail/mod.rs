@@ -28,7 +28,7 @@ use super::field::Field;
 use crate::fmt;
 use crate::keymap::{Command, Scope};
 use crate::model::{
-    DetailRequest, Job, JobDetail, JobRef, Part, PartRead, PartRequest, Preview, Redaction, Stamps, Time,
+    Again, DetailRequest, Job, JobDetail, JobRef, Part, PartRead, PartRequest, Preview, Redaction, Stamps, Time,
 };
 use long::{Long, update};
 use page::{SECTIONS, Section, Sheets, View};
@@ -41,8 +41,6 @@ pub use keys::Answer;
 const SHORTEST: Duration = Duration::from_secs(2);
 /// An answer that has not come after this long is asked for again.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// Reading again takes at most one part in so many of the time: 2 %.
-const SHARE: u32 = 50;
 
 /// How far the reading of the job has come.
 #[derive(Debug, Clone)]
@@ -53,14 +51,6 @@ enum Found {
     /// No such job.
     Gone,
     Here,
-}
-
-/// When the job was asked for and when it is due again, in monotonic time.
-#[derive(Debug, Clone, Copy, Default)]
-struct Pace {
-    /// Not answered yet.
-    asked: Option<Duration>,
-    due: Duration,
 }
 
 /// The open detail of one job.
@@ -84,7 +74,8 @@ pub struct Detail {
     /// What to look for is being typed.
     typing: Option<Field>,
     view: View,
-    pace: Pace,
+    /// When it is read again.
+    pace: Again,
 }
 
 impl Detail {
@@ -104,7 +95,7 @@ impl Detail {
             search: None,
             typing: None,
             view: View::default(),
-            pace: Pace::default(),
+            pace: Again::default(),
         }
     }
 
@@ -152,7 +143,7 @@ impl Detail {
 
     /// The question for the job, asked at the monotonic time `now`.
     pub fn request(&mut self, now: Duration) -> DetailRequest {
-        self.pace.asked = Some(now);
+        self.pace.ask(now);
         let stamp = |long: &Option<Long>| long.as_ref().map(|long| long.stamp.clone());
         let known = Stamps { payload: stamp(&self.payload), error: stamp(&self.error) };
         DetailRequest { job: self.at.clone(), known }
@@ -160,8 +151,7 @@ impl Detail {
 
     /// The same, where it is due.
     pub fn request_again(&mut self, now: Duration) -> Option<DetailRequest> {
-        let waits = self.pace.asked.is_some_and(|asked| now < asked + PATIENCE);
-        (!waits && now >= self.pace.due).then(|| self.request(now))
+        self.pace.is_due(now, PATIENCE).then(|| self.request(now))
     }
 
     /// A job was read, at the monotonic time `now`; `None`: it is gone. Another job than the one that is open changes nothing.
@@ -170,7 +160,7 @@ impl Detail {
             return;
         }
         let cost = detail.as_ref().map_or(Duration::ZERO, |detail| detail.cost);
-        self.pace = Pace { asked: None, due: now + SHORTEST.max(cost * SHARE) };
+        self.pace.answered(now, cost, SHORTEST);
         let Some(mut detail) = detail else {
             // What was read before stays in view: it may be the last that is known of it.
             self.found = Found::Gone;
@@ -196,7 +186,7 @@ impl Detail {
     /// A job could not be read.
     pub fn on_failure(&mut self, job: &JobRef, reason: &str, now: Duration) {
         if *job == self.at {
-            self.pace = Pace { asked: None, due: now + SHORTEST };
+            self.pace.answered(now, Duration::ZERO, SHORTEST);
             self.found = Found::Failed(reason.to_owned());
         }
     }
@@ -210,7 +200,7 @@ impl Detail {
         let piece = read.piece.filter(|piece| slot.as_ref().is_some_and(|long| long.stamp == piece.stamp));
         let (Some(long), Some(piece)) = (slot, piece) else {
             // Another text stands there now: it comes with the next reading.
-            self.pace.due = Duration::ZERO;
+            self.pace.hurry();
             return Some((format!("the {name} has changed meanwhile: it is read again"), false));
         };
         long.append(&piece, &|path| redaction.hides(path));
