@@ -9,16 +9,15 @@ use queuetop::keymap::Command;
 use queuetop::model::{Group, Groups, Panel, PanelKind, Reading, StateSet, Time};
 use queuetop::msg::{Effect, Msg};
 use queuetop::panes::{Ask, Ctx, Marks, Pane, TimeStyle, dead::DeadLetters};
-use queuetop::text;
 use queuetop::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Modifier;
 
 use crate::screens::assert_harmless;
 use crate::support::fixtures::{self, Fixture, NOW, ago, context, queue_id};
 use crate::support::hostile;
-use crate::support::screen::text_of;
+use crate::support::screen::{text_of, titled};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
@@ -89,15 +88,6 @@ fn denied() -> Groups {
     Groups { note, trend_span: None, ..read(Reading::Denied, Reading::Denied) }
 }
 
-fn draw(pane: &mut DeadLetters, ctx: &Ctx<'_>, area: Rect) -> Buffer {
-    let mut buf = Buffer::empty(area);
-    let title = text::truncate(&pane.title(ctx), usize::from(area.width)).into_owned();
-    buf.set_string(0, 0, title, Style::new());
-    pane.render(Rect { y: 1, height: area.height - 1, ..area }, &mut buf, ctx);
-    ctx.theme.finish(&mut buf);
-    buf
-}
-
 fn pane_with(groups: Groups, ctx: &Ctx<'_>) -> DeadLetters {
     let mut pane = DeadLetters::default();
     pane.on_panel(&Panel::Groups(groups), ctx);
@@ -122,7 +112,7 @@ fn it_looks_as_reviewed() {
             if let Some(groups) = &panel {
                 pane.on_panel(&Panel::Groups(groups.clone()), &ctx);
             }
-            let buf = draw(&mut pane, &ctx, Rect::new(0, 0, width, height));
+            let buf = titled(&mut pane, &ctx, Rect::new(0, 0, width, height));
             insta::assert_snapshot!(format!("{name}-{width}x{height}"), text_of(&buf));
         }
     }
@@ -133,7 +123,7 @@ fn dates_have_room_and_their_zone() {
     let (marks, theme, fixture) = (Marks::new(), Theme::terminal(), fixtures::busy());
     let ctx = Ctx { times: TimeStyle::Utc, ..context(&fixture, &marks, &theme) };
     let mut pane = pane_with(busy(), &ctx);
-    insta::assert_snapshot!("dates-200x12", text_of(&draw(&mut pane, &ctx, Rect::new(0, 0, 200, 12))));
+    insta::assert_snapshot!("dates-200x12", text_of(&titled(&mut pane, &ctx, Rect::new(0, 0, 200, 12))));
 }
 
 #[test]
@@ -156,7 +146,7 @@ fn hostile_texts_are_harmless_at_any_size() {
     for sort in 0..8 {
         for (width, height) in [(1, 1), (3, 2), (20, 5), (80, 24), (200, 60)] {
             let area = Rect::new(0, 0, width, height);
-            let buf = draw(&mut pane, &ctx, area);
+            let buf = titled(&mut pane, &ctx, area);
             assert_harmless(&buf, area, "dead letters");
             assert!(buf.content.iter().all(|cell| cell.symbol().is_ascii()), "{sort}");
         }
@@ -166,7 +156,7 @@ fn hostile_texts_are_harmless_at_any_size() {
 
 /// The errors from the top, as far as a narrow column shows them.
 fn errors(pane: &mut DeadLetters, ctx: &Ctx<'_>) -> Vec<String> {
-    let text = text_of(&draw(pane, ctx, Rect::new(0, 0, 120, 20)));
+    let text = text_of(&titled(pane, ctx, Rect::new(0, 0, 120, 20)));
     let error = |line: &str| line.chars().skip(3).take(9).collect::<String>();
     text.lines().skip(2).map(error).take_while(|error| !error.is_empty()).collect()
 }
@@ -195,7 +185,7 @@ fn the_cursor_belongs_to_its_error_whatever_the_order() {
         assert_eq!(pane.on_command(Command::Copy, &ctx), copied, "{words}");
     }
     let third = Position::new(9, 4);
-    draw(&mut pane, &ctx, Rect::new(0, 0, 120, 20));
+    titled(&mut pane, &ctx, Rect::new(0, 0, 120, 20));
     assert!(!pane.on_click(third, &ctx) && pane.on_click(third, &ctx), "the second click is on the row of the first");
     assert_eq!(pane.on_command(Command::Copy, &ctx), Some(Ask::Copy("lease expired".into())));
     // The error is gone: nothing is selected, and Enter opens nothing.
@@ -214,7 +204,7 @@ fn it_narrows_to_the_queue_that_is_followed_and_to_the_filter() {
     pane.on_command(Command::Narrow, &ctx);
     assert_eq!(errors(&mut pane, &ctx), ["503 Servi", "connect t"]);
     assert!(pane.title(&ctx).contains("only webhooks"), "{}", pane.title(&ctx));
-    let text = text_of(&draw(&mut pane, &ctx, Rect::new(0, 0, 120, 20)));
+    let text = text_of(&titled(&mut pane, &ctx, Rect::new(0, 0, 120, 20)));
     assert!(text.contains(" 230 ") && !text.contains(" 237 "), "the numbers of that queue alone: {text}");
     let all = Ctx { queue: None, ..ctx };
     assert_eq!(errors(&mut pane, &all).len(), 5, "no queue is followed");
@@ -223,7 +213,7 @@ fn it_narrows_to_the_queue_that_is_followed_and_to_the_filter() {
         assert_eq!(errors(&mut pane, &Ctx { filter, ..ctx }), [found], "{filter}");
     }
     let none = Ctx { filter: "%_'\\", ..ctx };
-    let text = text_of(&draw(&mut pane, &none, Rect::new(0, 0, 120, 20)));
+    let text = text_of(&titled(&mut pane, &none, Rect::new(0, 0, 120, 20)));
     assert!(text.contains(r#"no error contains "%_'\""#), "{text}");
 }
 
@@ -236,15 +226,15 @@ fn a_failed_reading_keeps_the_rows_dimmed_and_says_so() {
     };
     let area = Rect::new(0, 0, 120, 20);
     let mut pane = pane_with(busy(), &ctx);
-    assert!(!dimmed(&draw(&mut pane, &ctx, area)));
+    assert!(!dimmed(&titled(&mut pane, &ctx, area)));
     let later = Ctx { now: NOW.plus(Duration::from_secs(30)), ..ctx };
-    assert!(dimmed(&draw(&mut pane, &later, area)), "an old reading");
+    assert!(dimmed(&titled(&mut pane, &later, area)), "an old reading");
     pane.on_panel_failed("it took too long\nmore");
-    let buf = draw(&mut pane, &ctx, area);
+    let buf = titled(&mut pane, &ctx, area);
     assert!(dimmed(&buf) && text_of(&buf).contains("503 Service"), "{}", text_of(&buf));
     assert!(pane.title(&ctx).contains("read 2s ago · not read again: it took too long"), "{}", pane.title(&ctx));
     pane.on_panel(&Panel::Groups(busy()), &ctx);
-    assert!(!pane.title(&ctx).contains("not read again") && !dimmed(&draw(&mut pane, &ctx, area)));
+    assert!(!pane.title(&ctx).contains("not read again") && !dimmed(&titled(&mut pane, &ctx, area)));
 }
 
 #[test]
@@ -260,7 +250,7 @@ fn what_is_not_known_is_never_a_zero() {
         ..group("no host <n>", "gone", 0, [0, 0], [9, 9])
     };
     let mut pane = pane_with(read(Reading::AtLeast(vec![bare]), Reading::AtLeast(5_000)), &ctx);
-    insta::assert_snapshot!("bare-120x8", text_of(&draw(&mut pane, &ctx, Rect::new(0, 0, 120, 8))));
+    insta::assert_snapshot!("bare-120x8", text_of(&titled(&mut pane, &ctx, Rect::new(0, 0, 120, 8))));
 }
 
 fn press(app: &mut App, code: KeyCode) -> Vec<Effect> {

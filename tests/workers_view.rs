@@ -5,16 +5,14 @@ use std::time::Duration;
 use queuetop::keymap::Command;
 use queuetop::model::{Panel, PanelKind, Reading, WorkerStats, Workers};
 use queuetop::panes::{Ask, Marks, Pane, workers::WorkersPane};
-use queuetop::text;
 use queuetop::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
 use crate::screens::assert_harmless;
 use crate::support::fixtures::{self, Fixture, NOW, ago, ahead, context, queue_id};
 use crate::support::hostile;
-use crate::support::screen::text_of;
+use crate::support::screen::{text_of, titled};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
@@ -58,12 +56,7 @@ fn overflowing() -> Workers {
 fn draw(pane: &mut WorkersPane, fixture: &Fixture, area: Rect) -> Buffer {
     let (marks, theme) = (Marks::new(), Theme::terminal());
     let ctx = context(fixture, &marks, &theme);
-    let mut buf = Buffer::empty(area);
-    let title = text::truncate(&pane.title(&ctx), usize::from(area.width)).into_owned();
-    buf.set_string(0, 0, title, Style::new());
-    pane.render(Rect { y: 1, height: area.height - 1, ..area }, &mut buf, &ctx);
-    theme.finish(&mut buf);
-    buf
+    titled(pane, &ctx, area)
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::keymap::{self, Command, Key, Scope};
 use crate::model::{Filter, Job};
 use crate::msg::Effect;
 use crate::overlays::palette::{Palette, Target};
-use crate::panes::{Ask, Pane, TimeStyle};
+use crate::panes::{Ask, TimeStyle};
 
 use super::act::action_of;
 use super::overlay::{Answer, Overlay};
@@ -121,12 +121,8 @@ impl App {
             }
             _ => {}
         }
-        let ctx = self.world.ctx(true);
-        let ask = match self.view {
-            View::Overview => self.overview[self.focus].on_command(command, &ctx),
-            View::Jobs => self.jobs.on_command(command, &ctx),
-            View::Full(index) => self.full[index].on_command(command, &ctx),
-        };
+        let (pane, ctx) = self.focused_mut();
+        let ask = pane.on_command(command, &ctx);
         self.follow_cursor();
         ask.map_or_else(Effects::new, |ask| self.perform(ask))
     }

@@ -27,7 +27,7 @@ use std::time::Duration;
 use crate::model::{Again, Job, Redaction};
 use crate::msg::Effect;
 use crate::panes::jobs::Jobs;
-use crate::panes::{self, Pane};
+use crate::panes::{self, Ctx, Pane};
 use mouse::Places;
 use undo::Undo;
 use world::World;
@@ -153,6 +153,16 @@ impl App {
             View::Jobs => &self.jobs,
             View::Full(index) => self.full[index].as_ref(),
         }
+    }
+
+    /// The pane that takes the keys, and what it may look at.
+    fn focused_mut(&mut self) -> (&mut dyn Pane, Ctx<'_>) {
+        let pane: &mut dyn Pane = match self.view {
+            View::Overview => self.overview[self.focus].as_mut(),
+            View::Jobs => &mut self.jobs,
+            View::Full(index) => self.full[index].as_mut(),
+        };
+        (pane, self.world.ctx(true))
     }
 
     fn notify(&mut self, text: impl Into<String>, good: bool) {

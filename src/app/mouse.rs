@@ -4,7 +4,6 @@ use ratatui::layout::{Position, Rect};
 
 use crate::keymap::Command;
 use crate::msg::{Effect, Pointer, Turn};
-use crate::panes::Pane;
 
 use super::{App, Effects, View};
 
@@ -53,12 +52,8 @@ impl App {
             return Effects::new();
         }
         self.notice = None;
-        let ctx = self.world.ctx(true);
-        let again = match self.view {
-            View::Overview => self.overview[self.focus].on_click(at, &ctx),
-            View::Jobs => self.jobs.on_click(at, &ctx),
-            View::Full(index) => self.full[index].on_click(at, &ctx),
-        };
+        let (pane, ctx) = self.focused_mut();
+        let again = pane.on_click(at, &ctx);
         self.follow_cursor();
         if again { self.pane_command(Command::Inspect) } else { Effects::new() }
     }

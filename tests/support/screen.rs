@@ -1,6 +1,9 @@
 //! A drawn screen as text.
 
+use queuetop::panes::{Ctx, Pane};
 use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::Rect;
+use ratatui::style::Style;
 
 /// One line of text for each row, without what only fills it.
 pub(crate) fn text_of(buf: &Buffer) -> String {
@@ -20,4 +23,14 @@ fn line(cells: &[Cell]) -> String {
         covered -= 1;
     }
     out.trim_end().to_owned()
+}
+
+/// A pane under its title in an area that begins at the top left, as the app lays it out.
+pub(crate) fn titled(pane: &mut dyn Pane, ctx: &Ctx<'_>, area: Rect) -> Buffer {
+    let mut buf = Buffer::empty(area);
+    let title = queuetop::text::truncate(&pane.title(ctx), usize::from(area.width)).into_owned();
+    buf.set_string(0, 0, title, Style::new());
+    pane.render(Rect { y: 1, height: area.height - 1, ..area }, &mut buf, ctx);
+    ctx.theme.finish(&mut buf);
+    buf
 }
