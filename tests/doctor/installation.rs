@@ -87,10 +87,10 @@ const SCENES: &[Scene] = &[
     },
     Scene {
         check: "triggers",
-        trouble: "alter table jobs disable trigger jobs_note_claim",
+        trouble: "alter table jobs disable trigger jobs_record_removal",
         status: Warning,
         says: "what happens is not all recorded",
-        nearby: "alter table jobs disable trigger jobs_note_claim; alter table jobs enable trigger jobs_note_claim",
+        nearby: "alter table jobs disable trigger jobs_record_removal; alter table jobs enable trigger jobs_record_removal",
         mends: true,
     },
     Scene {

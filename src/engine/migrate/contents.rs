@@ -123,10 +123,10 @@ mod tests {
     fn everything_that_the_files_create_is_found() {
         let contents = all();
         let names: Vec<&str> = contents.functions.iter().map(|f| f.name.as_str()).collect();
-        for name in files::created("function", 0) {
+        for name in files::kept("function") {
             assert_eq!(names.iter().filter(|found| **found == name).count(), 1, "{name}");
         }
-        let mut tables = files::created("table", 0);
+        let mut tables = files::kept("table");
         tables.sort_unstable();
         let mut found: Vec<&str> = contents.tables.iter().map(String::as_str).collect();
         found.sort_unstable();
