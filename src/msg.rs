@@ -68,6 +68,8 @@ pub enum Msg {
         load: f64,
         /// Database time of the last poll.
         cost: Duration,
+        /// How many dashboards share what the server may lose to them all; 1: this one has what it asked for.
+        sharers: u32,
     },
     /// A page of jobs.
     PageRead(Box<Page>),

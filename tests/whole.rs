@@ -44,7 +44,7 @@ fn app(fixture: Fixture) -> App {
     app.update(Msg::Clock(SECOND));
     app.update(Msg::Connected(Box::new(server())));
     app.update(Msg::PushState { live: true, note: None });
-    app.update(Msg::Rhythm { every: SECOND, load: 0.003, cost: Duration::from_millis(3) });
+    app.update(Msg::Rhythm { every: SECOND, load: 0.003, cost: Duration::from_millis(3), sharers: 1 });
     let history = fixture.history.queues().map(|id| {
         let points = fixture.history.series(id).into_iter().flatten().copied().collect();
         (id.clone(), points)

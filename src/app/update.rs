@@ -43,7 +43,8 @@ impl App {
                 self.notify(format!("the past could not be read: {reason}"), false);
             }
             Msg::PushState { live, note } => self.world.push = Push { live, note },
-            Msg::Rhythm { every, load, cost } => {
+            Msg::Rhythm { every, load, cost, sharers } => {
+                self.world.rhythm.sharers = sharers;
                 self.world.rhythm.every = every;
                 self.world.rhythm.load = load;
                 self.world.rhythm.cost = cost;

@@ -53,6 +53,8 @@ pub struct Rhythm {
     pub load: f64,
     /// Database time of the last poll.
     pub cost: Duration,
+    /// How many dashboards share what the server may lose to them all; 1: this one has what it asked for.
+    pub sharers: u32,
 }
 
 /// The numbers as they stood when the screen was frozen.
@@ -133,7 +135,7 @@ impl World {
             server: None,
             link: Link::Connecting { target: String::new(), attempt: 1 },
             push: Push::default(),
-            rhythm: Rhythm { asked: interval, every: interval, load: 0.0, cost: Duration::ZERO },
+            rhythm: Rhythm { asked: interval, every: interval, load: 0.0, cost: Duration::ZERO, sharers: 1 },
             mono: Duration::ZERO,
             clock: None,
             queue: None,

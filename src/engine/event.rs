@@ -45,5 +45,7 @@ pub enum Event {
         load: f64,
         /// Database time of the last poll.
         cost: Duration,
+        /// How many dashboards share what the server may lose to them all; 1: this one has what it asked for.
+        sharers: u32,
     },
 }

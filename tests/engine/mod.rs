@@ -167,6 +167,28 @@ async fn dear_readings_are_made_rarely_and_never_two_at_once() {
 }
 
 #[tokio::test]
+async fn many_dashboards_share_what_the_server_may_lose_to_them() {
+    let database = pg::bare_database().await;
+    tiny::install(&database.client().await).await;
+    let named = format!("{}&application_name=crowd", database.dsn());
+    // Two sessions for each of the others.
+    let mut others = Vec::new();
+    for _ in 0..24 {
+        let other = database.client().await;
+        other.batch_execute("set application_name = 'crowd'").await.unwrap();
+        others.push(other);
+    }
+    let mut engine = start(&named, Pace { interval: Duration::from_millis(100), load: 0.02 }, false);
+    let shared =
+        |event| if let Event::Rhythm { sharers, .. } = event { (sharers > 1).then_some(sharers) } else { None };
+    assert_eq!(engine.until("a shared rhythm", shared).await, 13);
+    drop(others);
+    // Counted again every five seconds; nobody else has this name.
+    let alone = |event| if let Event::Rhythm { sharers, .. } = event { (sharers == 1).then_some(()) } else { None };
+    engine.until("the whole budget", alone).await;
+}
+
+#[tokio::test]
 async fn a_reading_that_fails_says_why_and_goes_on() {
     let database = pg::bare_database().await;
     let admin = database.client().await;

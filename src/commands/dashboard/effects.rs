@@ -185,6 +185,6 @@ fn message(event: Event) -> Msg {
         Event::Polled(snapshot) => Msg::Polled(snapshot),
         Event::HistoryRead(series) => Msg::HistoryRead(series),
         Event::PushState { live, note } => Msg::PushState { live, note },
-        Event::Rhythm { every, load, cost } => Msg::Rhythm { every, load, cost },
+        Event::Rhythm { every, load, cost, sharers } => Msg::Rhythm { every, load, cost, sharers },
     }
 }

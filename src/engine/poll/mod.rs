@@ -1,6 +1,7 @@
 //! The poll: one session that reads the numbers in a rhythm that the load budget allows, never two readings at once,
 //! and that comes back by itself after any cut.
 
+mod crowd;
 mod facts;
 mod reading;
 mod rhythm;
@@ -151,8 +152,10 @@ impl Poll {
                 Ok(snapshot) => {
                     backoff.reset();
                     failures = 0;
+                    let (asked, pace) = (pace, parts.allowed(pace));
+                    let sharers = if pace.load < asked.load { parts.dashboards } else { 1 };
                     let (every, load) = (parts.core.every(pace), parts.load(pace));
-                    self.tell(Event::Rhythm { every, load, cost: snapshot.cost }).await?;
+                    self.tell(Event::Rhythm { every, load, cost: snapshot.cost, sharers }).await?;
                     self.tell(Event::Polled(Box::new(snapshot))).await?;
                 }
                 Err(error) => {
@@ -165,7 +168,7 @@ impl Poll {
                     }
                     failures += 1;
                     rest = AFTER_FAILURE.saturating_mul(failures).min(LONGEST_REST);
-                    let retry_in = parts.core.every(pace).max(rest);
+                    let retry_in = parts.core.every(parts.allowed(pace)).max(rest);
                     self.tell(Event::Lost { reason: error.to_string(), retry_in: Some(retry_in), connected: true })
                         .await?;
                     // The objects may have been changed under us: by a migration, say.
@@ -193,7 +196,7 @@ impl Poll {
         let mut changed = false;
         let mut paced = true;
         loop {
-            let pace = *self.pace.borrow_and_update();
+            let pace = parts.allowed(*self.pace.borrow_and_update());
             let next = if changed { parts.core.soonest(pace) } else { parts.core.due(pace) };
             let pause = next.max(from.saturating_add(rest)).saturating_sub(epoch.elapsed());
             tokio::select! {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use super::crowd;
 use super::rhythm::{Pace, Part};
 use crate::backends::{Backend, Handlings};
 use crate::db::{DbError, Limits, Session, Statement};
@@ -19,6 +20,9 @@ pub(super) struct Parts {
     leases: Part,
     failures: Part,
     handling: Part,
+    crowd: Part,
+    /// How many watch this server, this one with them.
+    pub(super) dashboards: u32,
     kept_leases: Reading<Vec<Lease>>,
     kept_failures: Failures,
     kept_handling: Vec<(BackendKind, Handlings)>,
@@ -30,7 +34,9 @@ impl Default for Parts {
             core: Part::new(0.5, Duration::ZERO),
             leases: Part::new(0.2, Duration::from_secs(1)),
             failures: Part::new(0.2, Duration::from_secs(5)),
-            handling: Part::new(0.1, Duration::from_secs(10)),
+            handling: Part::new(0.08, Duration::from_secs(10)),
+            crowd: Part::new(0.02, Duration::from_secs(5)),
+            dashboards: 1,
             kept_leases: Reading::Unknown,
             kept_failures: Failures::default(),
             kept_handling: Vec::new(),
@@ -47,9 +53,14 @@ impl Parts {
         self.handling.forget();
     }
 
+    /// What is left of a pace for one of several dashboards.
+    pub(super) fn allowed(&self, pace: Pace) -> Pace {
+        crowd::share(pace, self.dashboards)
+    }
+
     /// The load of all parts together, 0 to 1.
     pub(super) fn load(&self, pace: Pace) -> f64 {
-        self.core.load(pace) + self.leases.load(pace) + self.failures.load(pace) + self.handling.load(pace)
+        [&self.core, &self.leases, &self.failures, &self.handling, &self.crowd].iter().map(|part| part.load(pace)).sum()
     }
 
     /// Reads the core numbers, and of the rest what is due. `epoch` is when the clock of the parts was zero.
@@ -58,6 +69,7 @@ impl Parts {
     /// When the core numbers cannot be read. Where other parts fail, they say so themselves.
     pub(super) async fn read(&mut self, live: &Live, pace: Pace, epoch: Instant) -> Result<Snapshot, DbError> {
         let session = &live.session;
+        let pace = self.allowed(pace);
         let before = session.busy();
         let started = epoch.elapsed();
         let core = read_core(session, &live.backends).await;
@@ -77,6 +89,16 @@ impl Parts {
             let (spent, started) = (session.busy(), epoch.elapsed());
             self.kept_handling = read_handling(live).await?;
             self.handling.read(started, session.busy().saturating_sub(spent));
+        }
+        if epoch.elapsed() >= self.crowd.due(pace) {
+            let (spent, started) = (session.busy(), epoch.elapsed());
+            match crowd::count(session).await {
+                Ok(dashboards) => self.dashboards = dashboards,
+                Err(error) if error.is_link_lost() => return Err(error),
+                // Not to know it changes nothing that is shown.
+                Err(_) => {}
+            }
+            self.crowd.read(started, session.busy().saturating_sub(spent));
         }
         fill_handling(&mut snapshot, &self.kept_handling);
         snapshot.leases = self.kept_leases.clone();
