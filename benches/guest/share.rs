@@ -18,8 +18,8 @@ use crate::traffic::Traffic;
 
 const CROWDS: [usize; 3] = [1, 5, 20];
 const CHANGES: f64 = 100.0;
-/// The first readings of everything are over.
-const SETTLE: Duration = Duration::from_secs(6);
+/// The first readings of everything are over, and how dear they are is known.
+const SETTLE: Duration = Duration::from_secs(20);
 const SPAN: Duration = Duration::from_secs(30);
 /// The dashboards' role, so that their statements are told from the rest.
 const ROLE: &str = "guest_dashboard";

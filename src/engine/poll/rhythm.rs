@@ -17,6 +17,9 @@ pub(super) const FLOOR: Duration = Duration::from_millis(50);
 /// How many latest costs count. The least of them is taken: one slow answer (a cold cache, a checkpoint) is forgiven,
 /// lasting slowness is not.
 const REMEMBERED: usize = 3;
+/// Until so many are known the gap is at most this: the first answers of a server that just started, or on which many dashboards
+/// started at once, would else silence us for minutes.
+const WHILE_UNSURE: Duration = Duration::from_secs(5);
 
 /// One part of a reading with a rhythm of its own. Times are monotonic since any fixed moment.
 #[derive(Debug, Clone)]
@@ -45,7 +48,8 @@ impl Part {
     fn gap(&self, pace: Pace) -> Duration {
         let cost = self.costs.iter().flatten().min().copied().unwrap_or_default();
         let allowed = (pace.load * self.share).max(1e-6);
-        Duration::try_from_secs_f64(cost.as_secs_f64() / allowed).unwrap_or(Duration::MAX).max(FLOOR)
+        let gap = Duration::try_from_secs_f64(cost.as_secs_f64() / allowed).unwrap_or(Duration::MAX).max(FLOOR);
+        if self.costs.iter().all(Option::is_some) { gap } else { gap.min(WHILE_UNSURE) }
     }
 
     /// The time from reading to reading by itself.
@@ -107,6 +111,16 @@ mod tests {
         part.read(millis(2000), millis(900));
         part.read(millis(3000), millis(900));
         assert_eq!(part.every(PACE), millis(90_000));
+    }
+
+    #[test]
+    fn slow_first_answers_do_not_silence_it() {
+        let mut part = Part::new(0.5, Duration::ZERO);
+        part.read(millis(0), millis(900));
+        assert_eq!(part.every(PACE), WHILE_UNSURE);
+        part.read(millis(5000), millis(900));
+        part.read(millis(10_000), millis(4));
+        assert_eq!(part.every(PACE), millis(1000), "the start was slow, it is not");
     }
 
     #[test]
