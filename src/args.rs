@@ -1,5 +1,7 @@
 //! The command line. Words only: what they mean is settled in `config` and `commands`.
 
+mod act;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,6 +9,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::fmt::parse_duration;
 use crate::model::{Sort, filter};
+
+pub use act::{ActArgs, ActFormat, CommonArgs, ForceArgs, PriorityArgs, QueuesArgs, Rate, RescheduleArgs};
 
 /// top for the job queues that live in PostgreSQL.
 #[derive(Debug, Parser)]
@@ -80,6 +84,22 @@ pub enum Command {
     /// A list of jobs by filter, page by page
     #[command(after_long_help = filter::help_text())]
     Jobs(JobsArgs),
+    /// Make jobs claimable now, by ids or filter
+    Requeue(ForceArgs),
+    /// Move jobs to the dead letters, by ids or filter
+    DeadLetter(ForceArgs),
+    /// Take back expired leases, by ids or filter
+    Reap(ActArgs),
+    /// Make new jobs of dead letters, by ids or filter, paced
+    Replay(ForceArgs),
+    /// Let waiting jobs run at another time, by ids or filter
+    Reschedule(RescheduleArgs),
+    /// Let jobs go before or behind others, by ids or filter
+    SetPriority(PriorityArgs),
+    /// Let nothing more be claimed from queues
+    Pause(QueuesArgs),
+    /// Let paused queues go on
+    Resume(QueuesArgs),
     /// What is installed, which rights are missing, what is misconfigured
     Doctor(DoctorArgs),
     /// Where the settings come from

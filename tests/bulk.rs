@@ -12,6 +12,7 @@ use queuetop::model::{Action, Filter, JobState};
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 
+use crate::support::bouncer;
 use crate::support::cutter::{Cut, Cutter};
 use crate::support::pg::{Database, database};
 use crate::support::queue::one;
@@ -32,7 +33,11 @@ struct Place {
 async fn place(dsn: &str) -> Place {
     let mut env = Env::of_process();
     env.vars.clear();
-    let info = ConnInfo::resolve(Some(dsn), &env).expect("a good DSN");
+    let mut info = ConnInfo::resolve(Some(dsn), &env).expect("a good DSN");
+    // What is cut is cut on the straight way.
+    if let Some(detour) = bouncer::detour(&info.dbname).filter(|_| !dsn.contains("127.0.0.1")) {
+        info = ConnInfo::resolve(Some(&detour), &env).expect("a good DSN");
+    }
     let connector = Arc::new(Connector::new(info, SqlLog::default()));
     let session = Arc::new(connector.connect(Purpose::Read).await.expect("a session"));
     let backends = Arc::new(backends::all(&session, None).await.expect("detection"));

@@ -6,6 +6,8 @@
 mod support;
 
 #[cfg(test)]
+mod act_command;
+#[cfg(test)]
 mod app;
 #[cfg(test)]
 mod backend_jobs;
@@ -75,6 +77,8 @@ mod sql_hostile;
 mod sql_model;
 #[cfg(test)]
 mod sql_operator;
+#[cfg(test)]
+mod sql_operators;
 #[cfg(test)]
 mod sql_plain;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! One file or folder a subcommand. Here the screen's side and the database's side meet.
 
+pub mod act;
 pub mod config;
 pub mod dashboard;
 pub mod demo;
@@ -15,6 +16,7 @@ pub mod tell;
 use crate::args::{Cli, Command, ScreenArgs};
 use crate::config::{self as settings, Overrides, Settings};
 use crate::db::Connector;
+use crate::model::Action;
 use crate::text::Safe;
 
 /// How a command ends, besides well.
@@ -63,6 +65,16 @@ pub async fn run(cli: Cli, crash: &dashboard::crash::Crash) -> Result<u8, Comman
         Some(Command::Reaper(args)) => Box::pin(reaper::run(args)).await,
         Some(Command::Snapshot(args)) => snapshot::run(args).await,
         Some(Command::Jobs(args)) => jobs::run(args).await,
+        Some(Command::Requeue(args)) => act::run(args.act, &|_| Ok(Action::Requeue { force: args.force })).await,
+        Some(Command::DeadLetter(args)) => act::run(args.act, &|_| Ok(Action::DeadLetter { force: args.force })).await,
+        Some(Command::Reap(args)) => act::run(args, &|_| Ok(Action::Reap)).await,
+        Some(Command::Replay(args)) => act::run(args.act, &|_| Ok(Action::Replay { force: args.force })).await,
+        Some(Command::Reschedule(args)) => act::run(args.act, &|now| act::at(args.at.as_deref(), now)).await,
+        Some(Command::SetPriority(args)) => {
+            act::run(args.act, &|_| Ok(Action::SetPriority { priority: args.to.unwrap_or_default() })).await
+        }
+        Some(Command::Pause(args)) => act::queues::run(args, true).await,
+        Some(Command::Resume(args)) => act::queues::run(args, false).await,
         Some(Command::Doctor(args)) => Box::pin(doctor::run(args)).await,
         Some(Command::Demo(args)) => Box::pin(demo::run(args, crash)).await,
     }

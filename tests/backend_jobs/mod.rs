@@ -17,12 +17,17 @@ use queuetop::backends::{self, Backend, Core};
 use queuetop::db::{ConnInfo, Connector, Env, Purpose, Session, SqlLog};
 use queuetop::model::{DetailRequest, Job, JobDetail, JobRef, Page, PageRequest, QueueStats, Stamps};
 
+use crate::support::bouncer;
 use crate::support::pg::Database;
 
 /// A session that may write, and its log.
 async fn logged_session(dsn: &str) -> (Session, SqlLog) {
     let nothing = Env { vars: BTreeMap::new(), home: None, ..Env::of_process() };
-    let info = ConnInfo::resolve(Some(dsn), &nothing).expect("a good DSN");
+    let mut info = ConnInfo::resolve(Some(dsn), &nothing).expect("a good DSN");
+    // The pooler knows one role.
+    if let Some(detour) = bouncer::detour(&info.dbname).filter(|_| info.user == "postgres") {
+        info = ConnInfo::resolve(Some(&detour), &nothing).expect("a good DSN");
+    }
     let log = SqlLog::default();
     (Connector::new(info, log.clone()).connect(Purpose::Act).await.expect("a session"), log)
 }

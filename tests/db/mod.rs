@@ -5,6 +5,7 @@ mod conformance;
 mod pooler;
 mod secure;
 mod sessions;
+mod through_a_pooler;
 mod tls;
 
 use std::{collections::BTreeMap, ffi::OsString, path::Path, time::Duration};

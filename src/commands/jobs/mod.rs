@@ -3,7 +3,7 @@
 mod csv;
 mod cursor;
 mod json;
-mod table;
+pub(super) mod table;
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ fn write(args: &JobsArgs, page: &Page, jobs: &[Job]) -> Result<(), CommandError>
 }
 
 /// Prints the filter with its wrong part underlined; the error says what was expected there.
-fn pointed_at(text: &str, error: &FilterError) -> CommandError {
+pub(super) fn pointed_at(text: &str, error: &FilterError) -> CommandError {
     let part = |range: std::ops::Range<usize>| Safe::full(text.get(range).unwrap_or_default());
     let before = part(0..error.span.start).width();
     let marks = "^".repeat(part(error.span.clone()).width().max(1));

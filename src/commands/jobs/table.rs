@@ -9,7 +9,7 @@ use super::aligned;
 const HEAD: [&str; 9] = ["job", "queue", "state", "tries", "prio", "when", "worker", "lease", "error"];
 
 /// A head and a line for each job; foreign text only in its harmless form.
-pub(super) fn lines(jobs: &[Job], now: Time) -> String {
+pub(in crate::commands) fn lines(jobs: &[Job], now: Time) -> String {
     let head = HEAD.map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> = [head].into_iter().chain(jobs.iter().map(|job| row(job, now))).collect();
     aligned(&rows)
