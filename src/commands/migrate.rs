@@ -1,7 +1,7 @@
 //! `queuetop migrate`: installs or upgrades the `jobs` queue's SQL, says what it would do, or prints the SQL.
 
 use crate::args::MigrateArgs;
-use crate::db::{Connector, DbError, Purpose, Session};
+use crate::db::{Connector, Purpose, Session};
 use crate::engine::migrate::{self, MigrateError, Options, Report};
 use crate::text::Safe;
 
@@ -46,7 +46,7 @@ pub async fn run(args: MigrateArgs) -> Result<u8, CommandError> {
 }
 
 async fn connect(connector: &Connector) -> Result<Session, CommandError> {
-    connector.connect(Purpose::Act).await.map_err(|error: DbError| CommandError::Failed(error.to_string()))
+    target::session(connector, Purpose::Act).await
 }
 
 /// Through a transaction pooler the lock that keeps two migrations apart would not hold.

@@ -28,7 +28,7 @@ pub async fn run(args: ReaperArgs) -> Result<u8, CommandError> {
     let wanted = chosen.schema(args.target.schema);
     let connector = chosen.connector;
     let failed = |error: DbError| CommandError::Failed(error.to_string());
-    let session = connector.connect(Purpose::Act).await.map_err(failed)?;
+    let session = target::session(&connector, Purpose::Act).await?;
     let sweep = Sweep {
         schema: schema(&session, wanted.as_deref(), &connector).await?,
         batch: args.batch,

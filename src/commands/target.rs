@@ -1,10 +1,13 @@
 //! Which database: a connection string, or `@NAME` for a target of the settings file.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::{self, Overrides, Target};
-use crate::db::Connector;
+use crate::db::{Connector, DbError, Purpose, Secret, Session, Target as Server};
+use crate::text::Safe;
 
 use super::{CommandError, dashboard};
 
@@ -50,4 +53,26 @@ pub fn choose(dsn: Option<&str>, file: Option<&Path>) -> Result<Chosen, CommandE
     let connector = dashboard::quiet_connector(Some(&target.dsn))
         .map_err(|error| CommandError::Usage(format!("settings file {source}: targets.{name}.dsn: {error}")))?;
     Ok(Chosen { connector, name: Some(name.to_owned()), target })
+}
+
+/// A session for a command without a screen. Where a password is wanted and none was given, it is asked for once, as `psql` does;
+/// without a terminal the refusal says where to put it.
+///
+/// # Errors
+/// Why there is no session.
+pub async fn session(connector: &Connector, purpose: Purpose) -> Result<Session, CommandError> {
+    let connected = if File::open("/dev/tty").is_ok() {
+        connector.connect_asking(purpose, ask_password).await
+    } else {
+        connector.connect(purpose).await
+    };
+    connected.map_err(|error: DbError| CommandError::Failed(error.to_string()))
+}
+
+/// Asks for the password on the terminal.
+///
+/// # Errors
+/// When the terminal cannot be asked.
+pub(super) fn ask_password(server: &Server) -> io::Result<Secret> {
+    rpassword::prompt_password(format!("Password for user {}: ", Safe::new(&server.user))).map(Secret::new)
 }

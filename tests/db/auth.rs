@@ -10,7 +10,7 @@ use std::{
 use queuetop::db::{Class, ConnInfo, Connector, Purpose, Secret, SqlLog};
 
 use super::{connector, env, refusal, secure::Secure, session};
-use crate::support::pg;
+use crate::support::{pg, pty::Pty};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn passwords_of_every_kind() {
@@ -40,6 +40,20 @@ async fn passwords_of_every_kind() {
 async fn asking_nobody(dsn: &str) -> queuetop::db::DbError {
     let nobody = |_: &queuetop::db::Target| Err(io::Error::other("no terminal"));
     connector(dsn).connect_asking(Purpose::Read, nobody).await.unwrap_err()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_without_a_screen_ask_for_it_too() {
+    let Some(secure) = Secure::start().await else { return };
+    let dsn = secure.dsn("user=only_scram");
+    for (typed, said) in [("s3cr3t\r", "no queue found"), ("hunter2\r", "28P01")] {
+        let mut pty = Pty::spawn(&["jobs", "--db", &dsn], 160, 10, &[]);
+        pty.wait_for_text("Password for user only_scram:");
+        pty.send_keys(typed);
+        assert_eq!(pty.wait_exit(), 1);
+        let text = pty.wait_for_text(said);
+        assert!(!text.contains("s3cr3t") && !text.contains("hunter2"), "{text}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

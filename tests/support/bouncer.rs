@@ -41,12 +41,13 @@ impl Bouncer {
         let owner = fs::metadata(server).unwrap();
         chown(folder.path(), Some(owner.uid()), Some(owner.gid())).unwrap();
         // It ends with our end of the pipe, so that it cannot outlive the tests, however they end.
-        let guard = "\"$0\" \"$1\" & pooler=$!; cat; kill $pooler; wait $pooler";
+        let guard = "\"$0\" \"$1\" & pooler=$!; cat; kill $pooler; wait $pooler; rm -rf \"$2\"";
         let mut command = Command::new("/bin/sh");
         command
             .args(["-c", guard])
             .arg(program)
             .arg(folder.path().join("pgbouncer.ini"))
+            .arg(folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());

@@ -16,7 +16,7 @@ use crate::model::filter::{Test, TextField};
 use crate::model::{Action, BackendKind, Fence, Filter, Job, JobRef, JobState, Time};
 
 use super::super::jobs::pointed_at;
-use super::super::target::Chosen;
+use super::super::target::{self, Chosen};
 use super::super::{CommandError, nothing_there};
 
 /// More are refused: whoever means so many narrows the filter, or says it again.
@@ -97,7 +97,7 @@ impl Place {
     pub(super) async fn find(chosen: &Chosen, schema: Option<&str>) -> Result<Self, CommandError> {
         let failed = |error: DbError| CommandError::Failed(error.to_string());
         let connector = Arc::clone(&chosen.connector);
-        let session = connector.connect(Purpose::Read).await.map_err(failed)?;
+        let session = target::session(&connector, Purpose::Read).await?;
         if session.is_standby() {
             return Err(CommandError::Failed("the server is a standby: connect to the primary to act".to_owned()));
         }

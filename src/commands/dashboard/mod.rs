@@ -20,9 +20,7 @@ use crate::app::App;
 use crate::args::DashboardArgs;
 use crate::backends;
 use crate::config::{self, Settings};
-use crate::db::{
-    Class, ConnInfo, Connector, DbError, Env, Limits, Purpose, Secret, Session, SqlLog, Statement, Target,
-};
+use crate::db::{Class, ConnInfo, Connector, DbError, Env, Limits, Purpose, Session, SqlLog, Statement};
 use crate::engine::browse::Sessions;
 use crate::engine::migrate::{self, MigrateError};
 use crate::engine::{Installed, Live, Pace, Poll, Push, Wake};
@@ -209,11 +207,7 @@ async fn refuse_newer(session: &Session, schema: &str) -> Result<(), Refusal> {
 
 /// Asks for the password on the terminal, which is still the shell's, and tries once more.
 async fn ask_and_retry(plan: &Plan) -> Result<(), Refusal> {
-    let ask = |target: &Target| {
-        let prompt = format!("Password for user {}: ", Safe::new(&target.user));
-        rpassword::prompt_password(prompt).map(Secret::new)
-    };
-    let session = plan.connector.connect_asking(Purpose::Read, ask).await?;
+    let session = plan.connector.connect_asking(Purpose::Read, target::ask_password).await?;
     look(&session, &plan.connector, plan.schema.as_deref()).await
 }
 

@@ -77,7 +77,7 @@ fn columns() -> usize {
 
 async fn check_up(connector: &Connector, args: &DoctorArgs) -> Result<Report, CommandError> {
     let failed = |error: DbError| CommandError::Failed(error.to_string());
-    let session = connector.connect(Purpose::Read).await.map_err(failed)?;
+    let session = target::session(connector, Purpose::Read).await?;
     let wanted = Look { schema: args.target.schema.clone(), role: args.role.clone() };
     let around = look(connector, &session, &wanted).await.map_err(failed)?;
     let (at, queues) = queues::check(&session, &around).await;

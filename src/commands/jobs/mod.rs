@@ -39,7 +39,7 @@ pub async fn run(args: JobsArgs) -> Result<u8, CommandError> {
 
 async fn read(connector: &Arc<Connector>, schema: Option<&str>, request: &PageRequest) -> Result<Page, CommandError> {
     let failed = |error: DbError| CommandError::Failed(error.to_string());
-    let session = connector.connect(Purpose::Read).await.map_err(failed)?;
+    let session = target::session(connector, Purpose::Read).await?;
     let found = backends::all(&session, schema).await.map_err(failed)?;
     let kind = request.filter.backend();
     let backend = found.iter().find(|backend| backend.kind() == kind);
