@@ -14,10 +14,12 @@ pub struct Pace {
 /// Never closer together, whatever is asked for.
 pub(super) const FLOOR: Duration = Duration::from_millis(50);
 
-/// How many latest costs count. The least of them is taken: one slow answer (a cold cache, a checkpoint) is forgiven,
-/// lasting slowness is not.
-const REMEMBERED: usize = 3;
-/// Until so many are known the gap is at most this: the first answers of a server that just started, or on which many dashboards
+/// How many latest costs count. Their median is taken: two slow answers (a cold cache, a checkpoint) are forgiven, lasting
+/// slowness is not. Their least would be too kind where many dashboards stand in each other's way; until all are known it is taken.
+const REMEMBERED: usize = 5;
+/// Fewer than this say nothing yet.
+const FEW: usize = 3;
+/// While few are known the gap is at most this: the first answers of a server that just started, or on which many dashboards
 /// started at once, would else silence us for minutes.
 const WHILE_UNSURE: Duration = Duration::from_secs(5);
 
@@ -46,10 +48,13 @@ impl Part {
 
     /// The shortest gap that keeps the load: what it costs, divided by its share of the allowed load.
     fn gap(&self, pace: Pace) -> Duration {
-        let cost = self.costs.iter().flatten().min().copied().unwrap_or_default();
+        let mut costs: Vec<Duration> = self.costs.iter().flatten().copied().collect();
+        costs.sort_unstable();
+        let place = if costs.len() == REMEMBERED { REMEMBERED / 2 } else { 0 };
+        let cost = costs.get(place).copied().unwrap_or_default();
         let allowed = (pace.load * self.share).max(1e-6);
         let gap = Duration::try_from_secs_f64(cost.as_secs_f64() / allowed).unwrap_or(Duration::MAX).max(FLOOR);
-        if self.costs.iter().all(Option::is_some) { gap } else { gap.min(WHILE_UNSURE) }
+        if costs.len() < FEW { gap.min(WHILE_UNSURE) } else { gap }
     }
 
     /// The time from reading to reading by itself.
@@ -103,12 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn one_slow_answer_is_forgiven() {
+    fn slow_answers_are_forgiven_and_slowness_is_not() {
         let mut part = Part::new(0.5, Duration::ZERO);
-        part.read(millis(0), millis(2));
+        for _ in 0..REMEMBERED {
+            part.read(millis(0), millis(2));
+        }
         part.read(millis(1000), millis(900));
-        assert_eq!(part.every(PACE), millis(1000));
         part.read(millis(2000), millis(900));
+        assert_eq!(part.every(PACE), millis(1000));
         part.read(millis(3000), millis(900));
         assert_eq!(part.every(PACE), millis(90_000));
     }
@@ -128,9 +135,9 @@ mod tests {
         let mut part = Part::new(0.5, Duration::ZERO);
         part.read(millis(0), Duration::ZERO);
         assert_eq!(part.soonest(Pace { interval: Duration::ZERO, load: 1.0 }), FLOOR);
-        part.read(millis(0), Duration::MAX);
-        part.read(millis(0), Duration::MAX);
-        part.read(millis(0), Duration::MAX);
+        for _ in 0..REMEMBERED {
+            part.read(millis(0), Duration::MAX);
+        }
         assert_eq!(part.due(Pace { interval: Duration::ZERO, load: 0.0 }), Duration::MAX);
     }
 }
