@@ -50,10 +50,10 @@ impl Part {
     fn gap(&self, pace: Pace) -> Duration {
         let mut costs: Vec<Duration> = self.costs.iter().flatten().copied().collect();
         costs.sort_unstable();
-        let place = if costs.len() == REMEMBERED { REMEMBERED / 2 } else { 0 };
-        let cost = costs.get(place).copied().unwrap_or_default();
+        let middle = if costs.len() == REMEMBERED { REMEMBERED / 2 } else { 0 };
+        let typical = costs.get(middle).copied().unwrap_or_default();
         let allowed = (pace.load * self.share).max(1e-6);
-        let gap = Duration::try_from_secs_f64(cost.as_secs_f64() / allowed).unwrap_or(Duration::MAX).max(FLOOR);
+        let gap = Duration::try_from_secs_f64(typical.as_secs_f64() / allowed).unwrap_or(Duration::MAX).max(FLOOR);
         if costs.len() < FEW { gap.min(WHILE_UNSURE) } else { gap }
     }
 
