@@ -11,11 +11,75 @@ drop trigger jobs_record_failure on {schema}.jobs;
 drop trigger jobs_note_claim on {schema}.jobs;
 drop function {schema}.note_claim();
 
+-- How an attempt ended that did not complete. Our functions say it through a setting that is local to their transaction and cleared
+-- at once; a plain statement leaves it empty, and then it follows from the row. `became` is its status now, `dead` or `deleted`.
+create function {schema}.attempt_outcome(became text, lease_until timestamptz, error_before text, error_after text) returns text
+language sql volatile as $queuetop$
+  select case
+    -- the operator only said what was so already
+    when said.word = 'operator' and coalesce(lease_until < clock_timestamp(), true) then 'expired'
+    when said.word in ('failed', 'expired', 'operator') then said.word
+    when became = 'deleted' then 'operator'
+    when became = 'running' then 'expired'
+    when error_after is distinct from error_before then 'failed'
+    when coalesce(lease_until < clock_timestamp(), true) then 'expired'
+    else 'failed' end
+  from (select pg_catalog.current_setting('queuetop.outcome', true) as word) as said
+$queuetop$;
+
+-- Its error: what stands on the row, or in words how it ended, where nobody wrote a new one.
+create function {schema}.attempt_error(outcome text, error_before text, error_after text) returns text
+language sql immutable as $queuetop$
+  select case when outcome = 'failed' or error_after is distinct from error_before then error_after
+              when outcome = 'expired' then 'lease expired' else 'taken away by an operator' end
+$queuetop$;
+
+-- As before, but only for rows that are removed: count_jobs_updated() does it for those that are changed.
+create or replace function {schema}.record_failure() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+as $queuetop$
+#variable_conflict use_column
+declare
+  v_became text := 'deleted';
+  v_error text := old.last_error;
+  v_outcome text;
+  v_dead {schema}.dead_letter_jobs;
+begin
+  select * into v_dead from {schema}.dead_letter_jobs d where d.id = old.id;
+  if found then
+    v_became := 'dead';
+    v_error := v_dead.last_error;
+    -- A plain statement moves only the columns it knows of: save what a replay will need.
+    if v_dead.reason is null then
+      update {schema}.dead_letter_jobs d
+      set priority = coalesce(d.priority, old.priority),
+          idempotency_key = coalesce(d.idempotency_key, old.idempotency_key),
+          replay_of = coalesce(d.replay_of, old.replay_of),
+          origin_key = coalesce(d.origin_key, old.origin_key),
+          reason = case when old.attempts >= old.max_attempts then 'exhausted' else 'permanent' end
+      where d.id = old.id;
+    end if;
+  end if;
+  if old.status <> 'running' then
+    return null; -- no attempt was under way
+  end if;
+  v_outcome := {schema}.attempt_outcome(v_became, old.lease_until, old.last_error, v_error);
+  v_error := {schema}.attempt_error(v_outcome, old.last_error, v_error);
+  insert into {schema}.job_failures (
+    job_id, queue, attempt, max_attempts, worker, began_at, ended_at, outcome, became, error, signature
+  )
+  values (
+    old.id, old.queue, old.attempts, old.max_attempts, old.locked_by, old.claimed_at, now(),
+    v_outcome, v_became, left(v_error, 8000), {schema}.error_signature(v_error)
+  );
+  return null;
+end
+$queuetop$;
+
 create or replace function {schema}.count_jobs_updated() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $queuetop$
 declare
   v_at timestamptz := clock_timestamp();
-  v_said text;
   v_ended boolean;   -- an attempt may have ended without completing
   v_undated boolean; -- a plain statement may have claimed, which does not know claimed_at
 begin
@@ -54,27 +118,16 @@ begin
   end if;
 
   if v_ended then
-    -- How the attempts ended: the functions say it, see record_failure(), which does the same for rows that are removed.
-    v_said := current_setting('queuetop.outcome', true);
-    if v_said not in ('failed', 'expired', 'operator') then
-      v_said := null;
-    end if;
     insert into {schema}.job_failures (
       job_id, queue, attempt, max_attempts, worker, began_at, ended_at, outcome, became, error, signature
     )
     select e.id, e.queue, e.attempts, e.max_attempts, e.locked_by, e.claimed_at, now(), e.outcome, e.became,
            left(e.error, 8000), {schema}.error_signature(e.error)
     from (
-      select d.*, case when d.outcome = 'failed' or d.changed then d.new_error
-                       when d.outcome = 'expired' then 'lease expired' else 'taken away by an operator' end as error
+      select d.*, {schema}.attempt_error(d.outcome, d.last_error, d.new_error) as error
       from (
-        select o.*, n.status as became, n.last_error as new_error, n.last_error is distinct from o.last_error as changed,
-               case when v_said = 'operator' and coalesce(o.lease_until < v_at, true) then 'expired' -- it was so already
-                    when v_said is not null then v_said
-                    when n.status = 'running' then 'expired'
-                    when n.last_error is distinct from o.last_error then 'failed'
-                    when coalesce(o.lease_until < v_at, true) then 'expired'
-                    else 'failed' end as outcome
+        select o.*, n.status as became, n.last_error as new_error,
+               {schema}.attempt_outcome(n.status, o.lease_until, o.last_error, n.last_error) as outcome
         from old_jobs o
         join new_jobs n on n.id = o.id
         where o.status = 'running' and (n.status = 'queued' or (n.status = 'running' and n.attempts <> o.attempts))
@@ -138,7 +191,7 @@ as $queuetop$
     ('queuetop_apply_rights', '{}'), ('queuetop_tables', '{}'), ('queuetop_functions', '{}'),
     ('check_between', '{}'), ('check_given', '{}'), ('check_lease', '{}'), ('check_queue', '{}'),
     ('check_jobs', '{}'), ('check_age', '{}'), ('operator_check_distinct', '{}'),
-    ('record_failure', '{}'), ('sign_dead_letter', '{}'),
+    ('record_failure', '{}'), ('attempt_outcome', '{}'), ('attempt_error', '{}'), ('sign_dead_letter', '{}'),
     ('note_maintenance', '{}'), ('note_fenced', '{}'), ('move_rows_to_dead_letter', '{}'),
     ('reap_rows', '{}'), ('job_record', '{}'), ('dead_letter_record', '{}'), ('operator_targets', '{}'),
     ('operator_fence_holds', '{}'), ('operator_refusal', '{}'), ('operator_lock', '{}'), ('operator_look', '{}'),
