@@ -10,7 +10,7 @@ use std::{
 use queuetop::db::{Class, ConnInfo, Connector, Purpose, Secret, SqlLog};
 
 use super::{connector, env, refusal, secure::Secure, session};
-use crate::support::{pg, pty::Pty};
+use crate::support::{pg, pty::Pty, wait_until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn passwords_of_every_kind() {
@@ -49,6 +49,7 @@ async fn commands_without_a_screen_ask_for_it_too() {
     for (typed, said) in [("s3cr3t\r", "no queue found"), ("hunter2\r", "28P01")] {
         let mut pty = Pty::spawn(&["jobs", "--db", &dsn], 160, 10, &[]);
         pty.wait_for_text("Password for user only_scram:");
+        wait_until("what is typed is hidden", || pty.has_other_settings());
         pty.send_keys(typed);
         assert_eq!(pty.wait_exit(), 1);
         let text = pty.wait_for_text(said);

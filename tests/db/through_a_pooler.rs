@@ -13,7 +13,7 @@ fn once_more(mode: &str) {
     let mut command = Command::new(tests);
     // The plans are the same whatever the way, and the counts of scans are of the whole server.
     command
-        .args(["backend_jobs::", "bulk::", "--skip", "backend_jobs::cost", "--test-threads", "2"])
+        .args(["backend_jobs::", "bulk::", "--skip", "backend_jobs::cost", "--test-threads", "1"])
         .env(VIA, mode)
         .stdin(Stdio::null());
     let output = command.output().expect("it runs");

@@ -182,6 +182,11 @@ impl Pty {
         settings(&*self.master)
     }
 
+    /// Whether the program has changed how the terminal treats what is typed: it hides a password, or draws a screen.
+    pub(crate) fn has_other_settings(&self) -> bool {
+        self.settings() != self.settings_before
+    }
+
     /// Fails the test unless the terminal is as it was before the program: line settings, cursor, modes, main screen.
     pub(crate) fn assert_restored(&self) {
         assert_eq!(self.settings(), self.settings_before, "line settings");
