@@ -36,6 +36,17 @@ pub struct TargetArgs {
     pub schema: Option<String>,
 }
 
+/// Where the database is, for commands whose plain arguments are something else.
+#[derive(Debug, Clone, Args)]
+pub struct DbArgs {
+    /// URI, key=value string, database name, or @NAME of the settings file; else PG* variables as psql reads them
+    #[arg(long, value_name = "DSN")]
+    pub db: Option<String>,
+    /// Schema of the jobs table; else it is looked for
+    #[arg(long, value_name = "NAME")]
+    pub schema: Option<String>,
+}
+
 /// Options of the dashboard's screen.
 #[derive(Debug, Clone, Args, Default)]
 pub struct ScreenArgs {
@@ -215,12 +226,9 @@ pub enum JobsFormat {
 /// Options of `jobs`.
 #[derive(Debug, Clone, Args)]
 pub struct JobsArgs {
-    /// URI, key=value string, database name, or @NAME of the settings file; else PG* variables as psql reads them
-    #[arg(long, value_name = "DSN")]
-    pub db: Option<String>,
-    /// Schema of the jobs table; else it is looked for
-    #[arg(long, value_name = "NAME")]
-    pub schema: Option<String>,
+    /// Where
+    #[command(flatten)]
+    pub place: DbArgs,
     /// Which jobs, such as `queue:emails state:dead age>1h`; --help explains it. Without it, every live job
     #[arg(long, value_name = "FILTER", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     pub filter: String,

@@ -1,13 +1,13 @@
 //! `queuetop requeue` and its siblings as they are typed: what they change, what they print, and their exit status.
 
-use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::pg::{Database, database};
 use crate::support::pty::Pty;
+use crate::support::{program, wait_until_async};
 
 /// A database and a home of its own for the journals.
 struct Place {
@@ -29,19 +29,14 @@ impl Place {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_queuetop"));
-        command.args(args).args(["--db", &self.database.dsn()]).env_clear().env("HOME", self.home.path());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = program::command(args);
+        command.args(["--db", &self.database.dsn()]).env("HOME", self.home.path());
         command
     }
 
     /// Exit status, standard output, standard error.
     async fn run(&self, args: &[&str]) -> (Option<i32>, String, String) {
-        let mut command = self.command(args);
-        let output: Output =
-            tokio::task::spawn_blocking(move || command.output().expect("it runs")).await.expect("no panic");
-        let said = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
-        (output.status.code(), said(&output.stdout), said(&output.stderr))
+        program::said(self.command(args)).await
     }
 
     async fn number(&self, sql: &str) -> i64 {
@@ -158,13 +153,12 @@ async fn every_action_has_its_command() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupted_run_says_how_to_go_on_and_nothing_is_done_twice() {
     let place = Place::with(DEAD).await;
-    let child = place.command(&["replay", "--filter", "queue:q", "--rate", "20/s", "--yes"]).spawn().expect("it runs");
+    let mut command = place.command(&["replay", "--filter", "queue:q", "--rate", "20/s", "--yes"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
     let client = place.database.client().await;
     let replayed =
         async || -> i64 { client.query_one("select count(*) from jobs", &[]).await.expect("a number").get(0) };
-    while replayed().await == 0 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    wait_until_async("a replay", async || replayed().await > 0).await;
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("a signal");
     let output = child.wait_with_output().expect("an end");
@@ -211,10 +205,10 @@ async fn a_production_target_wants_to_be_called_so() {
     );
     std::fs::write(folder.join("config.toml"), settings).expect("settings");
     let run = async |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_queuetop"));
-        command.args(args).env_clear().env("HOME", place.home.path()).stdin(Stdio::null());
-        let output = tokio::task::spawn_blocking(move || command.output().expect("it runs")).await.expect("no panic");
-        (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"))
+        let mut command = program::command(args);
+        command.env("HOME", place.home.path());
+        let (status, _, err) = program::said(command).await;
+        (status, err)
     };
     let (status, err) = run(&["requeue", FIRST, "--db", "@prod", "--yes"]).await;
     assert_eq!(status, Some(2));
@@ -225,4 +219,46 @@ async fn a_production_target_wants_to_be_called_so() {
     assert_eq!(place.number(QUEUED).await, 0);
     assert_eq!(run(&["requeue", FIRST, "--db", "@prod", "--yes", "--production"]).await.0, Some(0));
     assert_eq!(place.number(QUEUED).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_settings_guard_is_guarded_here_too() {
+    let place = Place::with(EXPIRED).await;
+    let folder = place.home.path().join(".config/queuetop");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("config.toml"), "[safety]\nread_only = true\n").expect("settings");
+    let (status, _, err) = place.run(&["requeue", FIRST, "--yes"]).await;
+    assert_eq!(status, Some(2));
+    assert!(err.contains("safety.read_only"), "{err}");
+    assert_eq!(place.run(&["pause", "odd", "--yes"]).await.0, Some(2));
+    std::fs::write(folder.join("config.toml"), "[safety]\ntyped_above = 1\n").expect("settings");
+    let mut command = place.command(&["requeue", FIRST, "--yes"]);
+    command.env("QUEUETOP_READ_ONLY", "1");
+    assert_eq!(program::said(command).await.0, Some(2));
+    assert_eq!(place.number(QUEUED).await, 0);
+    assert_eq!(place.number("select count(*) from queues where paused").await, 0);
+    // Two are wide here, and one is not.
+    let (dsn, home) = (place.database.dsn(), place.home.path().to_str().expect("UTF-8"));
+    let second = FIRST.replace("0001", "0002");
+    for (ids, question, answer) in [(&[FIRST, &second][..], "type 2 to do it", "2\r"), (&[FIRST], "y to do it", "n\r")]
+    {
+        let mut pty = Pty::spawn(&[&["requeue", "--db", &dsn], ids].concat(), 160, 40, &[("HOME", home)]);
+        pty.wait_for_text(question);
+        pty.send_keys(answer);
+        pty.wait_exit();
+    }
+    assert_eq!(place.number(QUEUED).await, 2);
+}
+
+#[tokio::test]
+async fn answers_stand_in_the_order_of_the_ids() {
+    let place = Place::with(EXPIRED).await;
+    let given: Vec<String> = [7, 3, 255, 5, 3].iter().map(|n| FIRST.replace("0001", &format!("{n:04}"))).collect();
+    let ids: Vec<&str> = given.iter().map(String::as_str).collect();
+    let (status, out, _) = place.run(&[&["requeue", "--yes", "--format", "json"], &ids[..]].concat()).await;
+    assert_eq!(status, Some(4));
+    let whole: Value = serde_json::from_str(&out).expect("JSON");
+    let told: Vec<&str> =
+        whole["results"].as_array().expect("a list").iter().filter_map(|one| one["id"].as_str()).collect();
+    assert_eq!(told, [ids[0], ids[1], ids[3], ids[2]], "what is nowhere stands last");
 }

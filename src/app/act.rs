@@ -75,9 +75,7 @@ impl App {
 
     pub(super) fn place(&self) -> Place {
         let server = self.world.server.clone().unwrap_or_default();
-        let name = format!("{}@{}", server.database, server.host);
-        let usual = !server.local && !self.guards.not_production.contains(&name);
-        let production = self.guards.production.unwrap_or(usual);
+        let production = server.is_production(self.guards.production, &self.guards.not_production);
         Place { server, production, typed_above: self.guards.typed_above }
     }
 

@@ -107,11 +107,9 @@ fn rhythm(world: &World) -> String {
     let every = world.rhythm.every.as_secs_f64();
     let every = if every < 1.0 { format!("{}ms", (every * 1000.0).round()) } else { format!("{}s", round1(every)) };
     let way = if world.push.live { "push + " } else { "poll " };
-    let stretched = match world.rhythm.sharers {
-        _ if world.rhythm.every <= world.rhythm.asked => String::new(),
-        0..=1 => " (stretched)".to_owned(),
-        sharers => format!(" (shared by {sharers})"),
-    };
+    let why =
+        if world.rhythm.sharers > 1 { format!("shared by {}", world.rhythm.sharers) } else { "stretched".to_owned() };
+    let stretched = if world.rhythm.every > world.rhythm.asked { format!(" ({why})") } else { String::new() };
     format!("{way}{every}{stretched}")
 }
 

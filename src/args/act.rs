@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::DbArgs;
+
 /// How the answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ActFormat {
@@ -40,12 +42,9 @@ pub struct ActArgs {
 /// What also pausing and resuming takes.
 #[derive(Debug, Clone, Args)]
 pub struct CommonArgs {
-    /// URI, key=value string, database name, or @NAME of the settings file; else PG* variables as psql reads them
-    #[arg(long, value_name = "DSN")]
-    pub db: Option<String>,
-    /// Schema of the jobs table; else it is looked for
-    #[arg(long, value_name = "NAME")]
-    pub schema: Option<String>,
+    /// Where
+    #[command(flatten)]
+    pub place: DbArgs,
     /// Say what would be asked of which jobs, and do nothing
     #[arg(long)]
     pub dry_run: bool,

@@ -9,6 +9,7 @@ pub mod jobs;
 pub mod log;
 pub mod migrate;
 pub mod reaper;
+pub mod signals;
 pub mod snapshot;
 pub mod target;
 pub mod tell;

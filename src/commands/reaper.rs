@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::SignalKind;
 
 use crate::args::ReaperArgs;
 use crate::backends;
@@ -12,6 +12,7 @@ use crate::engine::sweep::{Sweep, Swept};
 use crate::model::BackendKind;
 use crate::text::Safe;
 
+use super::signals::Signals;
 use super::target;
 use super::{CommandError, nothing_there, tell};
 
@@ -84,13 +85,10 @@ async fn round(connector: &Connector, kept: &mut Option<Session>, sweep: &Sweep)
 }
 
 async fn until_a_signal(rounds: impl Future<Output = ()>) -> Result<u8, CommandError> {
-    let failed = |error: std::io::Error| CommandError::Failed(format!("signals cannot be watched: {error}"));
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut signals = Signals::of(&[SignalKind::terminate(), SignalKind::interrupt()])?;
     tokio::select! {
         () = rounds => Ok(0),
-        _ = terminate.recv() => Ok(143),
-        _ = interrupt.recv() => Ok(130),
+        status = signals.next() => Ok(status),
     }
 }
 

@@ -5,11 +5,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::config::{self, Overrides, Target};
+use crate::backends::{self, Backend};
+use crate::config::{self, Overrides, Safety, Settings, Source, Target};
 use crate::db::{Connector, DbError, Purpose, Secret, Session, Target as Server};
 use crate::text::Safe;
 
-use super::{CommandError, dashboard};
+use super::{CommandError, dashboard, nothing_there};
 
 /// A database that was chosen.
 pub struct Chosen {
@@ -43,13 +44,46 @@ impl Chosen {
 /// # Errors
 /// As wrong usage: the settings, the target or the connection string, with its place.
 pub fn choose(dsn: Option<&str>, file: Option<&Path>) -> Result<Chosen, CommandError> {
-    let Some(name) = dsn.and_then(|dsn| dsn.strip_prefix('@')) else {
-        return Ok(Chosen { connector: dashboard::connector(dsn)?, name: None, target: Target::default() });
-    };
-    let usage = |error: config::ConfigError| CommandError::Usage(error.to_string());
+    match name_in(dsn) {
+        Some(name) => {
+            let (settings, source) = settings(file)?;
+            named(name, &settings, &source)
+        }
+        None => by_string(dsn),
+    }
+}
+
+/// Chooses a database to act on, with what the settings say of acting.
+///
+/// # Errors
+/// As [`choose`]; also when the settings, or `QUEUETOP_READ_ONLY`, want nothing to be changed.
+pub fn choose_to_act(dsn: Option<&str>) -> Result<(Chosen, Safety), CommandError> {
+    let (settings, source) = settings(None)?;
+    let chosen = name_in(dsn).map_or_else(|| by_string(dsn), |name| named(name, &settings, &source))?;
+    chosen.may_change()?;
+    if settings.safety.read_only {
+        let why = "everything is read-only: safety.read_only of the settings file, or QUEUETOP_READ_ONLY";
+        return Err(CommandError::Usage(why.to_owned()));
+    }
+    Ok((chosen, settings.safety))
+}
+
+fn name_in(dsn: Option<&str>) -> Option<&str> {
+    dsn.and_then(|dsn| dsn.strip_prefix('@'))
+}
+
+fn settings(file: Option<&Path>) -> Result<(Settings, Source), CommandError> {
     let overrides = Overrides { file: file.map(Path::to_owned), ..Overrides::default() };
-    let (settings, source) = config::load(&overrides, &|name| std::env::var(name).ok()).map_err(usage)?;
-    let target = config::find_target(&settings.targets, name, &source).map_err(usage)?.clone();
+    config::load(&overrides, &|name| std::env::var(name).ok()).map_err(|error| CommandError::Usage(error.to_string()))
+}
+
+fn by_string(dsn: Option<&str>) -> Result<Chosen, CommandError> {
+    Ok(Chosen { connector: dashboard::connector(dsn)?, name: None, target: Target::default() })
+}
+
+fn named(name: &str, settings: &Settings, source: &Source) -> Result<Chosen, CommandError> {
+    let found = config::find_target(&settings.targets, name, source);
+    let target = found.map_err(|error| CommandError::Usage(error.to_string()))?.clone();
     let connector = dashboard::quiet_connector(Some(&target.dsn))
         .map_err(|error| CommandError::Usage(format!("settings file {source}: targets.{name}.dsn: {error}")))?;
     Ok(Chosen { connector, name: Some(name.to_owned()), target })
@@ -67,6 +101,22 @@ pub async fn session(connector: &Connector, purpose: Purpose) -> Result<Session,
         connector.connect(purpose).await
     };
     connected.map_err(|error: DbError| CommandError::Failed(error.to_string()))
+}
+
+/// A reading session and what it finds; nothing is an error.
+///
+/// # Errors
+/// Why there is no session, what cannot be read, or that no queue is there.
+pub async fn queues(
+    connector: &Connector,
+    schema: Option<&str>,
+) -> Result<(Session, Vec<Box<dyn Backend>>), CommandError> {
+    let session = session(connector, Purpose::Read).await?;
+    let found = backends::all(&session, schema).await.map_err(|error| CommandError::Failed(error.to_string()))?;
+    if found.is_empty() {
+        return Err(CommandError::Failed(nothing_there(connector, schema)));
+    }
+    Ok((session, found))
 }
 
 /// Asks for the password on the terminal.

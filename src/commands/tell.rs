@@ -2,7 +2,7 @@
 //! never a panic. Everything else that prints goes through here; a lint keeps it so.
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 
 use super::CommandError;
 
@@ -29,4 +29,24 @@ pub fn out(text: impl Display) -> Result<(), CommandError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether somebody sits at a terminal who can be asked.
+#[must_use]
+pub fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks on the terminal; the answer is a line, without the blanks around it.
+///
+/// # Errors
+/// When the terminal is gone.
+pub fn ask(question: impl Display) -> Result<String, CommandError> {
+    let mut answer = String::new();
+    let mut stderr = io::stderr().lock();
+    let asked = write!(stderr, "{question}").and_then(|()| stderr.flush());
+    asked
+        .and_then(|()| io::stdin().lock().read_line(&mut answer))
+        .map_err(|error| CommandError::Failed(format!("the terminal cannot be asked: {error}")))?;
+    Ok(answer.trim().to_owned())
 }

@@ -25,5 +25,5 @@ pub mod sweep;
 pub use detect::Installed;
 pub use event::Event;
 pub use live::{Backends, Detect, Live, LiveView};
-pub use poll::{Pace, Poll, Wake, fill_handling, read_core, read_failures, read_whole};
+pub use poll::{Pace, Poll, Wake, fill_handling, read_core, read_failures, read_whole, server_facts};
 pub use push::Push;

@@ -58,6 +58,19 @@ pub struct ServerFacts {
 }
 
 impl ServerFacts {
+    /// `database@host`, as `safety.not_production` of the settings names it.
+    #[must_use]
+    pub fn place(&self) -> String {
+        format!("{}@{}", self.database, self.host)
+    }
+
+    /// Whether it counts as production: as the settings state of the target, else when it is neither local nor among the places
+    /// that the settings call harmless.
+    #[must_use]
+    pub fn is_production(&self, stated: Option<bool>, harmless: &[String]) -> bool {
+        stated.unwrap_or_else(|| !self.local && !harmless.contains(&self.place()))
+    }
+
     /// What the role may do, in one word.
     #[must_use]
     pub fn role_word(&self) -> &'static str {

@@ -1,22 +1,16 @@
 //! `queuetop doctor` as it is typed: what it says, where, its exit status, and the question before it mends.
 
-use std::process::{Command, Output, Stdio};
-
 use serde_json::Value;
 
 use crate::support::pg::{self, Database};
+use crate::support::program;
 use crate::support::pty::Pty;
 use crate::support::roles::Place;
 use crate::support::table_queue;
 
 /// Exit status, standard output, standard error.
 async fn doctor(dsn: &str, args: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_queuetop"));
-    command.arg("doctor").arg(dsn).args(args).env_clear().stdin(Stdio::null());
-    let output: Output =
-        tokio::task::spawn_blocking(move || command.output()).await.expect("no panic").expect("it runs");
-    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code(), said(&output.stdout), said(&output.stderr))
+    program::said(program::command(&[&["doctor", dsn], args].concat())).await
 }
 
 /// A healthy installation: somebody reaps.

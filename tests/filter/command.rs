@@ -1,22 +1,14 @@
 //! `queuetop jobs` as it is typed: what it prints where, page by page, and its exit status.
 
-use std::process::{Command, Output, Stdio};
-
 use serde_json::Value;
 
 use super::run as sql;
 use crate::support::pg::{bare_database, database};
+use crate::support::program;
 
 /// Exit status, standard output, standard error.
 async fn run(args: &[&str]) -> (Option<i32>, String, String) {
-    let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-    let jobs = move || -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_queuetop"));
-        command.arg("jobs").args(args).env_clear().stdin(Stdio::null()).output().expect("it runs")
-    };
-    let output = tokio::task::spawn_blocking(jobs).await.expect("no panic");
-    let said = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
-    (output.status.code(), said(&output.stdout), said(&output.stderr))
+    program::said(program::command(&[&["jobs"], args].concat())).await
 }
 
 const HOSTILE: &str = "insert into jobs (id, queue, payload, last_error, run_at, priority)

@@ -8,6 +8,7 @@ pub(crate) mod fixtures;
 pub(crate) mod hostile;
 pub(crate) mod needs;
 pub(crate) mod pg;
+pub(crate) mod program;
 pub(crate) mod pty;
 pub(crate) mod queue;
 pub(crate) mod relay;

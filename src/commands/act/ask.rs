@@ -1,92 +1,54 @@
 //! The question before anything is done. It names what, how many and where; a wide or productive one is answered with the number.
 
-use std::io::{self, BufRead, IsTerminal, Write};
-
 use crate::args::CommonArgs;
 use crate::model::{Action, Time};
 use crate::text::Safe;
 
-use super::super::CommandError;
 use super::super::jobs::table;
-use super::super::target::Chosen;
-use super::set::Set;
+use super::super::{CommandError, tell};
+use super::set::{Place, Set};
 
-/// More jobs than this are wide.
-const WIDE: usize = 20;
 /// So many are shown.
-pub(super) const SAMPLE: usize = 5;
+const SAMPLE: usize = 5;
 
-/// What is to be done.
-pub(super) struct Question<'a> {
-    pub(super) action: Action,
-    pub(super) count: usize,
-    pub(super) place: &'a str,
-    pub(super) filter: Option<&'a str>,
-    pub(super) now: Time,
+/// What is to be done to how many jobs, in one line.
+pub(super) fn words(action: Action, count: usize, filter: Option<&str>, place: &Place) -> String {
+    let jobs = if count == 1 { "job" } else { "jobs" };
+    let matching = filter.map(|text| format!(" that match `{text}`")).unwrap_or_default();
+    Safe::full(&format!("{} {count} {jobs}{matching} in {}", action.verb(), place.name)).to_string()
 }
 
-impl Question<'_> {
-    /// In one line.
-    pub(super) fn words(&self) -> String {
-        let jobs = if self.count == 1 { "job" } else { "jobs" };
-        let matching = self.filter.map(|text| format!(" that match `{text}`")).unwrap_or_default();
-        let text = format!("{} {} {jobs}{matching} in {}", self.action.verb(), self.count, self.place);
-        Safe::full(&text).to_string()
-    }
-}
-
-/// Whether it may be done: by `--yes`, or by the answer of whoever sits at the terminal.
+/// Whether it may be done: by `--yes`, or by the answer of whoever sits at the terminal, who is shown `shown` first.
 ///
 /// # Errors
 /// As wrong usage: there is nobody to ask, or a production target wants to be named as one.
 pub(super) fn agreed(
     common: &CommonArgs,
-    chosen: &Chosen,
-    question: &Question<'_>,
-    set: &Set,
+    place: &Place,
+    (what, count): (&str, usize),
+    shown: &str,
 ) -> Result<bool, CommandError> {
-    let shown = sample(set, question.now);
-    answered(common, chosen, &Asked { what: &question.words(), count: question.count, shown: &shown })
-}
-
-/// The same for whole queues.
-///
-/// # Errors
-/// As [`agreed`].
-pub(super) fn agreed_on_queues(
-    common: &CommonArgs,
-    chosen: &Chosen,
-    what: &str,
-    count: usize,
-) -> Result<bool, CommandError> {
-    answered(common, chosen, &Asked { what, count, shown: "" })
-}
-
-struct Asked<'a> {
-    what: &'a str,
-    count: usize,
-    shown: &'a str,
-}
-
-fn answered(common: &CommonArgs, chosen: &Chosen, asked: &Asked<'_>) -> Result<bool, CommandError> {
     if common.yes {
-        if chosen.target.production == Some(true) && !common.production {
-            let name = chosen.name.as_deref().unwrap_or_default();
-            return Err(CommandError::Usage(format!("@{name} is a production target: --yes needs --production too")));
-        }
-        return Ok(true);
+        return match &place.called_production {
+            Some(name) if !common.production => {
+                Err(CommandError::Usage(format!("@{name} is a production target: --yes needs --production too")))
+            }
+            _ => Ok(true),
+        };
     }
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !tell::can_ask() {
         return Err(CommandError::Usage(format!(
-            "there is no terminal to ask on ({}): --yes does it without asking, --dry-run only says it",
-            asked.what
+            "there is no terminal to ask on ({what}): --yes does it without asking, --dry-run only says it"
         )));
     }
-    let remote = !chosen.connector.target().local_socket;
-    let typed = asked.count > WIDE || chosen.target.production.unwrap_or(remote);
-    let how = if typed { format!("type {} to do it", asked.count) } else { "y to do it".to_owned() };
-    let answer = line(&format!("{}{}: {how}, anything else does nothing: ", asked.shown, asked.what))?;
-    Ok(if typed { answer == asked.count.to_string() } else { matches!(answer.as_str(), "y" | "yes") })
+    let typed = count > place.typed_above || place.production;
+    let how = if typed { format!("type {count} to do it") } else { "y to do it".to_owned() };
+    let answer = tell::ask(format_args!("{shown}{what}: {how}, anything else does nothing: "))?;
+    let agreed = if typed { answer == count.to_string() } else { matches!(answer.as_str(), "y" | "yes") };
+    if !agreed {
+        tell::note("nothing was done");
+    }
+    Ok(agreed)
 }
 
 /// The first jobs of a set.
@@ -98,14 +60,4 @@ pub(super) fn sample(set: &Set, now: Time) -> String {
     }
     parts.extend(set.note.as_ref().map(|note| format!("{}\n", Safe::full(note))));
     parts.concat()
-}
-
-fn line(prompt: &str) -> Result<String, CommandError> {
-    let mut answer = String::new();
-    let mut stderr = io::stderr().lock();
-    let asked = write!(stderr, "{prompt}").and_then(|()| stderr.flush());
-    asked
-        .and_then(|()| io::stdin().lock().read_line(&mut answer))
-        .map_err(|error| CommandError::Failed(format!("the terminal cannot be asked: {error}")))?;
-    Ok(answer.trim().to_owned())
 }

@@ -8,7 +8,9 @@ mod report;
 mod set;
 mod work;
 
+use std::mem::discriminant;
 use std::path::Path;
+use std::time::Duration;
 
 use uuid::Uuid;
 
@@ -18,8 +20,7 @@ use crate::fmt::parse_when;
 use crate::model::bulk::{Bulk, Pace, Plan, STEP};
 use crate::model::{Action, Time};
 
-use super::{CommandError, target, tell};
-use ask::Question;
+use super::CommandError;
 use set::Place;
 
 /// Replays go no faster than this unless a rate is given: what follows a dead letter is unknown.
@@ -33,36 +34,28 @@ pub async fn run(
     args: ActArgs,
     action: &(dyn Fn(Time) -> Result<Action, CommandError> + Sync),
 ) -> Result<u8, CommandError> {
-    let chosen = target::choose(args.common.db.as_deref(), None)?;
-    chosen.may_change()?;
     let filter = args.filter.as_deref().map(set::filter).transpose()?;
     let ids = set::ids(&args.ids)?;
     if let Some(path) = &args.results {
         report::refuse_existing(path)?;
     }
-    let place = Place::find(&chosen, args.common.schema.as_deref()).await?;
+    let place = Place::find(&args.common).await?;
     let action = action(place.now)?;
     if let Some(path) = &args.go_on {
-        return go_on(&args, &place, &chosen, path, action).await;
+        return go_on(&args, &place, path, action).await;
     }
     journals::tell_of_unfinished(&place.name);
     let set = match filter {
         Some(filter) => place.matching(set::of_action(filter, action)).await?,
-        None => place.by_id(ids).await?,
+        None => place.by_id(&ids).await?,
     };
-    let question = Question {
-        action,
-        count: set.targets.len(),
-        place: &place.name,
-        filter: args.filter.as_deref(),
-        now: place.now,
-    };
+    let count = set.targets.len();
+    let what = ask::words(action, count, args.filter.as_deref(), &place);
     if args.common.dry_run {
-        report::would_be(&question, &set, args.common.format)?;
+        report::would_be(&what, action, &set, &place, args.common.format)?;
         return Ok(0);
     }
-    if !set.targets.is_empty() && !ask::agreed(&args.common, &chosen, &question, &set)? {
-        tell::note("nothing was done");
+    if count > 0 && !ask::agreed(&args.common, &place, (&what, count), &ask::sample(&set, place.now))? {
         return Ok(report::NONE_DONE);
     }
     let plan = Plan {
@@ -73,7 +66,7 @@ pub async fn run(
         pace: Pace { step: STEP, per_s: per_s(args.rate, action) },
     };
     let journal = journals::create(&plan, &place.name)?;
-    work::through(&args, &place, Bulk::new(plan), Some(journal), set.gone).await
+    work::through(&args, &place, Bulk::new(plan), journal, set.gone).await
 }
 
 /// The action of `reschedule`. Without a time (a run is continued) the journal has it.
@@ -93,19 +86,12 @@ fn per_s(rate: Option<Rate>, action: Action) -> Option<u32> {
     }
 }
 
-async fn go_on(
-    args: &ActArgs,
-    place: &Place,
-    chosen: &target::Chosen,
-    path: &Path,
-    action: Action,
-) -> Result<u8, CommandError> {
-    let (journal, found) = journals::open(path)?;
-    let Found { mut bulk, database, ended } = found;
-    let plan = bulk.plan();
+async fn go_on(args: &ActArgs, place: &Place, path: &Path, action: Action) -> Result<u8, CommandError> {
+    let (journal, Found { mut bulk, database, ended }) = journals::open(path)?;
+    let (own, left) = (bulk.plan().action, bulk.tally().left);
     let usage = |text: String| Err(CommandError::Usage(text));
-    if std::mem::discriminant(&plan.action) != std::mem::discriminant(&action) {
-        return usage(format!("{} is the journal of another action: {}", path.display(), plan.action.verb()));
+    if discriminant(&own) != discriminant(&action) {
+        return usage(format!("{} is the journal of another action: {}", path.display(), own.verb()));
     }
     if database != place.name {
         return usage(format!("{} is of another database: {database}, not {}", path.display(), place.name));
@@ -113,14 +99,11 @@ async fn go_on(
     if ended {
         return usage(format!("{} has come to its end: nothing is left to do", path.display()));
     }
-    let (action, left) = (plan.action, bulk.tally().left);
-    let question = Question { action, count: left, place: &place.name, filter: None, now: place.now };
-    if !ask::agreed(&args.common, chosen, &question, &set::Set::default())? {
-        tell::note("nothing was done");
+    if !ask::agreed(&args.common, place, (&ask::words(own, left, None, place), left), "")? {
         return Ok(report::NONE_DONE);
     }
     if args.rate.is_some() {
-        bulk.set_per_s(per_s(args.rate, action), std::time::Duration::ZERO);
+        bulk.set_per_s(per_s(args.rate, own), Duration::ZERO);
     }
-    work::through(args, place, bulk, Some(journal), Vec::new()).await
+    work::through(args, place, bulk, journal, Vec::new()).await
 }

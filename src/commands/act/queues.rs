@@ -5,11 +5,11 @@ use serde::Serialize;
 use crate::args::{ActFormat, QueuesArgs};
 use crate::engine::act::set_paused;
 use crate::model::{BackendKind, QueueId};
-use crate::text::{Safe, harmless_json};
+use crate::text::Safe;
 
-use super::super::{CommandError, target, tell};
+use super::super::{CommandError, tell};
 use super::ask;
-use super::report::NONE_DONE;
+use super::report::{NONE_DONE, json};
 use super::set::Place;
 
 #[derive(Serialize)]
@@ -25,9 +25,7 @@ struct Line<'a> {
 /// # Errors
 /// Wrong usage, nobody to ask without `--yes`, or what the database says; the queues before have been changed then.
 pub async fn run(args: QueuesArgs, paused: bool) -> Result<u8, CommandError> {
-    let chosen = target::choose(args.common.db.as_deref(), None)?;
-    chosen.may_change()?;
-    let place = Place::find(&chosen, args.common.schema.as_deref()).await?;
+    let place = Place::find(&args.common).await?;
     let verb = if paused { "pause" } else { "resume" };
     let names: Vec<String> = args.queues.iter().map(|name| Safe::full(name).to_string()).collect();
     let what = format!("{verb} {} in {}", names.join(", "), Safe::full(&place.name));
@@ -35,8 +33,7 @@ pub async fn run(args: QueuesArgs, paused: bool) -> Result<u8, CommandError> {
         tell::out(format_args!("would {what}\n"))?;
         return Ok(0);
     }
-    if !ask::agreed_on_queues(&args.common, &chosen, &what, args.queues.len())? {
-        tell::note("nothing was done");
+    if !ask::agreed(&args.common, &place, (&what, args.queues.len()), "")? {
         return Ok(NONE_DONE);
     }
     for name in &args.queues {
@@ -54,8 +51,7 @@ pub async fn run(args: QueuesArgs, paused: bool) -> Result<u8, CommandError> {
 
 fn say(format: ActFormat, line: &Line<'_>) -> Result<(), CommandError> {
     if format == ActFormat::Json {
-        let text = serde_json::to_string(line).map_err(|error| CommandError::Failed(error.to_string()))?;
-        return tell::out(format_args!("{}\n", harmless_json(&text)));
+        return json(line);
     }
     let state = if line.paused { "paused" } else { "running" };
     let already = if line.changed { "" } else { " already" };

@@ -8,13 +8,13 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::args::ActFormat;
-use crate::model::Outcome;
 use crate::model::bulk::Bulk;
+use crate::model::{Action, Outcome};
 use crate::text::{Safe, harmless_json};
 
 use super::super::{CommandError, tell};
-use super::ask::{Question, sample};
-use super::set::Set;
+use super::ask::sample;
+use super::set::{Place, Set};
 
 /// Exit status: some targets were not done.
 const SOME_NOT_DONE: u8 = 4;
@@ -113,20 +113,27 @@ fn line(answer: &Answer) -> String {
     format!("  {} {}\n", Safe::full(&answer.id), words.join(", "))
 }
 
-/// Says what would be asked.
-pub(super) fn would_be(question: &Question<'_>, set: &Set, format: ActFormat) -> Result<(), CommandError> {
+/// Says what would be asked; `what` in words.
+pub(super) fn would_be(
+    what: &str,
+    action: Action,
+    set: &Set,
+    place: &Place,
+    format: ActFormat,
+) -> Result<(), CommandError> {
     if format == ActFormat::Json {
         let jobs = set.targets.iter().map(|(job, _)| job.id.as_str()).collect();
-        let (action, database) = (question.action.verb(), question.place);
+        let (action, database) = (action.verb(), place.name.as_str());
         return json(&WouldBe { action, database, dry_run: true, jobs, not_found: &set.gone });
     }
-    let mut lines = vec![format!("would {}\n", question.words())];
-    lines.extend((!set.targets.is_empty()).then(|| sample(set, question.now)));
+    let mut lines = vec![format!("would {what}\n")];
+    lines.extend((!set.targets.is_empty()).then(|| sample(set, place.now)));
     lines.extend(set.gone.iter().map(|id| format!("  {id} is nowhere\n")));
     tell::out(lines.concat())
 }
 
-fn json(value: &impl Serialize) -> Result<(), CommandError> {
+/// Prints a line for programs.
+pub(super) fn json(value: &impl Serialize) -> Result<(), CommandError> {
     let text = serde_json::to_string(value).map_err(|error| CommandError::Failed(error.to_string()))?;
     tell::out(format_args!("{}\n", harmless_json(&text)))
 }

@@ -1,5 +1,6 @@
 //! Which jobs: found by filter or by id, each with its fence as it is now.
 
+use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead};
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,17 +8,16 @@ use std::time::Duration;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use crate::backends;
-use crate::db::{Connector, DbError, Limits, Purpose, Statement};
-use crate::engine::Live;
+use crate::args::CommonArgs;
+use crate::db::{Connector, Limits, Statement};
 use crate::engine::browse::Sessions;
 use crate::engine::bulk::{Freeze, FreezeError, Frozen, freeze};
-use crate::model::filter::{Test, TextField};
-use crate::model::{Action, BackendKind, Fence, Filter, Job, JobRef, JobState, Time};
+use crate::engine::{Live, server_facts};
+use crate::model::filter::{Match, Term, Test, TextField, Words};
+use crate::model::{Ability, Action, BackendKind, Fence, Filter, Job, JobRef, JobState, Time};
 
 use super::super::jobs::pointed_at;
-use super::super::target::{self, Chosen};
-use super::super::{CommandError, nothing_there};
+use super::super::{CommandError, nothing_there, target};
 
 /// More are refused: whoever means so many narrows the filter, or says it again.
 const MOST: usize = 1_000_000;
@@ -33,6 +33,12 @@ pub(super) struct Place {
     pub(super) name: String,
     /// The server's time.
     pub(super) now: Time,
+    /// What is done here is confirmed by typing.
+    pub(super) production: bool,
+    /// The target's name, where the settings call it production.
+    pub(super) called_production: Option<String>,
+    /// So is what is done to more jobs than this.
+    pub(super) typed_above: usize,
 }
 
 /// The jobs that were found.
@@ -68,49 +74,47 @@ pub(super) fn of_action(filter: Filter, action: Action) -> Filter {
 /// The ids as they were given, `-` being standard input; in order, each once.
 pub(super) fn ids(given: &[String]) -> Result<Vec<Uuid>, CommandError> {
     let mut ids = Vec::new();
-    let mut take = |text: &str, place: &str| match Uuid::parse_str(text) {
-        Ok(id) => {
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
-            Ok(())
-        }
-        Err(_) => Err(CommandError::Usage(format!("{place}: `{text}` is no id of a job"))),
-    };
     for text in given {
         if text != "-" {
-            take(text, "ID")?;
+            ids.push(id(text, "ID")?);
             continue;
         }
         for (at, line) in io::stdin().lock().lines().enumerate() {
             let line = line.map_err(|error| CommandError::Failed(format!("standard input cannot be read: {error}")))?;
             if !line.trim().is_empty() {
-                take(line.trim(), &format!("standard input, line {}", at + 1))?;
+                ids.push(id(line.trim(), &format!("standard input, line {}", at + 1))?);
             }
         }
     }
+    let mut known = HashSet::new();
+    ids.retain(|id| known.insert(*id));
     Ok(ids)
 }
 
+fn id(text: &str, place: &str) -> Result<Uuid, CommandError> {
+    Uuid::parse_str(text).map_err(|_| CommandError::Usage(format!("{place}: `{text}` is no id of a job")))
+}
+
 impl Place {
-    /// Connects and looks what is there.
-    pub(super) async fn find(chosen: &Chosen, schema: Option<&str>) -> Result<Self, CommandError> {
-        let failed = |error: DbError| CommandError::Failed(error.to_string());
+    /// Connects to what was chosen and looks what is there, and whether it may be acted on.
+    pub(super) async fn find(common: &CommonArgs) -> Result<Self, CommandError> {
+        let (chosen, safety) = target::choose_to_act(common.place.db.as_deref())?;
         let connector = Arc::clone(&chosen.connector);
-        let session = target::session(&connector, Purpose::Read).await?;
-        if session.is_standby() {
-            return Err(CommandError::Failed("the server is a standby: connect to the primary to act".to_owned()));
-        }
-        let schema = chosen.schema(schema.map(str::to_owned));
-        let found = backends::all(&session, schema.as_deref()).await.map_err(failed)?;
-        let backend = found.iter().find(|backend| backend.kind() == BackendKind::Jobs);
-        let backend = backend.ok_or_else(|| CommandError::Failed(nothing_there(&connector, schema.as_deref())))?;
-        backend.may_act().map_err(CommandError::Failed)?;
-        let name = format!("{}, schema {}", connector.target(), backend.schema());
+        let schema = chosen.schema(common.place.schema.clone());
+        let (session, backends) = target::queues(&connector, schema.as_deref()).await?;
+        let jobs = backends.iter().find(|backend| backend.kind() == BackendKind::Jobs);
+        let jobs = jobs.ok_or_else(|| CommandError::Failed(nothing_there(&connector, schema.as_deref())))?;
+        let name = format!("{}, schema {}", connector.target(), jobs.schema());
         let clock = session.read_many("clock", &[Statement::new("select 1")], Limits::within(CLOCK)).await;
-        let now = clock.map_err(failed)?.server_time;
-        let live = Arc::new(Live { session: Arc::new(session), backends: Arc::new(found) });
-        Ok(Self { connector, live, name, now })
+        let now = clock.map_err(|error| CommandError::Failed(error.to_string()))?.server_time;
+        let live = Arc::new(Live { session: Arc::new(session), backends: Arc::new(backends) });
+        let server = server_facts(&live);
+        let production = server.is_production(chosen.target.production, &safety.not_production);
+        if let Ability::No(why) = server.act {
+            return Err(CommandError::Failed(why));
+        }
+        let called_production = chosen.name.filter(|_| chosen.target.production == Some(true));
+        Ok(Self { connector, live, name, now, production, called_production, typed_above: safety.typed_above })
     }
 
     /// Where lists are read.
@@ -126,19 +130,19 @@ impl Place {
     }
 
     /// The jobs and dead letters with these ids.
-    pub(super) async fn by_id(&self, ids: Vec<Uuid>) -> Result<Set, CommandError> {
-        let mut set = Set::default();
-        for id in ids.iter().map(Uuid::to_string) {
-            let frozen = self.frozen(Filter::default().and(TextField::Id, &id)).await?;
-            if frozen.targets.is_empty() {
-                set.gone.push(id);
-            }
-            set.targets.extend(frozen.targets);
-            if set.sample.len() < super::ask::SAMPLE {
-                set.sample.extend(frozen.sample);
-            }
+    pub(super) async fn by_id(&self, ids: &[Uuid]) -> Result<Set, CommandError> {
+        let texts: Vec<String> = ids.iter().map(Uuid::to_string).collect();
+        if texts.is_empty() {
+            return Ok(Set::default());
         }
-        Ok(set)
+        let any = Words { how: Match::Whole, any: texts.clone() };
+        let frozen = self.frozen(Filter::new(vec![Term::plain(Test::Text(TextField::Id, any))])).await?;
+        let place_of: HashMap<&str, usize> = texts.iter().enumerate().map(|(at, id)| (id.as_str(), at)).collect();
+        let mut targets = frozen.targets;
+        targets.sort_by_key(|(job, _)| place_of.get(job.id.as_str()));
+        let found: HashSet<&str> = targets.iter().map(|(job, _)| job.id.as_str()).collect();
+        let gone = texts.iter().filter(|id| !found.contains(id.as_str())).cloned().collect();
+        Ok(Set { targets, sample: frozen.sample, gone, note: frozen.note })
     }
 
     async fn frozen(&self, filter: Filter) -> Result<Frozen, CommandError> {

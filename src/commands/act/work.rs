@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::SignalKind;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -13,6 +13,7 @@ use crate::engine::bulk::{Control, Ended, Journal, Progress, Run, at_start};
 use crate::model::bulk::Bulk;
 use crate::text::Safe;
 
+use super::super::signals::Signals;
 use super::super::{CommandError, tell};
 use super::set::Place;
 use super::{journals, report};
@@ -28,14 +29,16 @@ pub(super) async fn through(
     args: &ActArgs,
     place: &Place,
     bulk: Bulk,
-    journal: Option<Journal>,
+    journal: Journal,
     gone: Vec<String>,
 ) -> Result<u8, CommandError> {
     let (control, told) = mpsc::channel(8);
     let (progress, seen) = watch::channel(at_start(bulk.plan()));
     let connector = Arc::clone(&place.connector);
-    let run = Run { connector, backends: Arc::clone(&place.live.backends), bulk, journal, control: told, progress };
-    let mut signals = Signals::new()?;
+    let backends = Arc::clone(&place.live.backends);
+    let run = Run { connector, backends, bulk, journal: Some(journal), control: told, progress };
+    // Not a hang-up: under `nohup` a run is to go on, and without it the journal has what a killed run did.
+    let mut signals = Signals::of(&[SignalKind::interrupt(), SignalKind::terminate()])?;
     let running = tokio::spawn(run.run());
     let interrupted = watched(&mut signals, &control, seen).await;
     let ended = running.await.map_err(|error| CommandError::Failed(format!("the run broke off: {error}")))?;
@@ -50,10 +53,10 @@ fn finish(
     interrupted: Option<u8>,
 ) -> Result<u8, CommandError> {
     let answers = report::answers(&ended.bulk, gone);
+    report::print(&ended.bulk, &answers, &place.name, args.common.format)?;
     if let Some(path) = &args.results {
         report::save(path, &answers)?;
     }
-    report::print(&ended.bulk, &answers, &place.name, args.common.format)?;
     let over = ended.failure.is_none() && ended.bulk.tally().left == 0;
     match &ended.journal {
         Some(path) if over => journals::remove(path),
@@ -105,32 +108,4 @@ fn say(progress: &Progress) {
     let note = progress.note.as_ref().map(|note| format!(": {}", Safe::full(note))).unwrap_or_default();
     let answered = tally.total() - tally.left;
     tell::note(format_args!("{answered} of {} answered, {} not done{pace}{note}", tally.total(), tally.not_done()));
-}
-
-/// The signals that end a run.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hang_up: Signal,
-}
-
-impl Signals {
-    fn new() -> Result<Self, CommandError> {
-        let of =
-            |kind| signal(kind).map_err(|error| CommandError::Failed(format!("signals cannot be watched: {error}")));
-        Ok(Self {
-            interrupt: of(SignalKind::interrupt())?,
-            terminate: of(SignalKind::terminate())?,
-            hang_up: of(SignalKind::hangup())?,
-        })
-    }
-
-    /// The exit status of the next one.
-    async fn next(&mut self) -> u8 {
-        tokio::select! {
-            _ = self.interrupt.recv() => 130,
-            _ = self.terminate.recv() => 143,
-            _ = self.hang_up.recv() => 129,
-        }
-    }
 }

@@ -9,16 +9,14 @@ mod start;
 mod texts;
 mod workload;
 
-use std::future::poll_fn;
-use std::io;
 use std::pin::pin;
-use std::task::Poll;
 use std::time::Duration;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::SignalKind;
 use tokio::time::timeout;
 
 use super::dashboard::{self, Plan, crash::Crash, terminal};
+use super::signals::Signals;
 use super::snapshot::{take, to_json};
 use super::{CommandError, load_settings, log, tell};
 use crate::args::DemoArgs;
@@ -26,6 +24,9 @@ use crate::config;
 
 pub use start::{Demo, DemoError, DemoOptions};
 
+/// What ends it from outside, while there is no screen.
+const ENDS: [SignalKind; 4] =
+    [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()];
 /// How long a start that was interrupted may take to come to a point where it can be undone.
 const UNDOING: Duration = Duration::from_secs(5);
 
@@ -39,8 +40,7 @@ pub async fn run(args: DemoArgs, crash: &Crash) -> Result<u8, CommandError> {
     }
     let settings = load_settings(&args.screen)?;
     log::start(args.screen.log.as_deref())?;
-    let mut signals =
-        Signals::new().map_err(|error| CommandError::Failed(format!("signals cannot be watched: {error}")))?;
+    let mut signals = Signals::of(&ENDS)?;
     let options = DemoOptions { seed: args.seed, rate: args.rate, pg_bin: args.pg_bin.clone(), fetch: !args.no_fetch };
     let demo = match start(options, &mut signals).await? {
         Started::Demo(demo) => demo,
@@ -102,31 +102,4 @@ async fn headless(demo: &Demo, run_for: Duration, signals: &mut Signals) -> Resu
     let connector = demo.connector().map_err(failed)?;
     tell::out(to_json(&take(&connector, None).await?)?)?;
     Ok(status)
-}
-
-/// What ends the program from outside, while there is no screen.
-struct Signals(Vec<(Signal, u8)>);
-
-impl Signals {
-    fn new() -> io::Result<Self> {
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()];
-        let all = kinds.into_iter().map(|kind| {
-            let number = u8::try_from(kind.as_raw_value()).unwrap_or(0);
-            Ok((signal(kind)?, 128_u8.saturating_add(number)))
-        });
-        all.collect::<io::Result<Vec<_>>>().map(Self)
-    }
-
-    /// The next signal, as an exit status.
-    async fn next(&mut self) -> u8 {
-        poll_fn(|context| {
-            for (signal, status) in &mut self.0 {
-                if signal.poll_recv(context).is_ready() {
-                    return Poll::Ready(*status);
-                }
-            }
-            Poll::Pending
-        })
-        .await
-    }
 }

@@ -1,7 +1,6 @@
 //! `queuetop doctor --recount`: says what the counters are wrong about, asks, mends them, and compares once more.
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use crate::args::DoctorArgs;
 use crate::backends::jobs::{self, Comparison, Difference, Jobs};
@@ -9,11 +8,11 @@ use crate::db::{Connector, DbError, Purpose, Session};
 use crate::fmt;
 use crate::text::Safe;
 
-use super::super::{CommandError, nothing_there, tell};
+use super::super::{CommandError, nothing_there, target, tell};
 
 pub(super) async fn run(connector: &Connector, args: &DoctorArgs) -> Result<u8, CommandError> {
     let purpose = if args.dry_run { Purpose::Read } else { Purpose::Act };
-    let session = connector.connect(purpose).await.map_err(|error| failed(&error))?;
+    let session = target::session(connector, purpose).await?;
     let wanted = args.target.schema.as_deref();
     let found = jobs::detect(&session, wanted).await.map_err(|error| failed(&error))?;
     let jobs = found.ok_or_else(|| CommandError::Failed(nothing_there(connector, wanted)))?;
@@ -82,7 +81,7 @@ fn figure(one: &Difference) -> String {
 
 /// Asks on the terminal, naming what and where. Only a typed `y` or `yes` is one.
 fn confirm(connector: &Connector, before: &Comparison) -> Result<bool, CommandError> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !tell::can_ask() {
         return Err(CommandError::Usage(
             "there is no terminal to ask on: --yes mends the counters without asking".into(),
         ));
@@ -91,9 +90,6 @@ fn confirm(connector: &Connector, before: &Comparison) -> Result<bool, CommandEr
     queues.dedup();
     let target = Safe::full(&connector.target().to_string());
     let what = if queues.len() == 1 { "1 queue".to_owned() } else { format!("{} queues", queues.len()) };
-    let asked = write!(io::stderr().lock(), "mend the counters of {what} in {target}? [y/N] ");
-    let mut answer = String::new();
-    let read = asked.and_then(|()| io::stderr().flush()).and_then(|()| io::stdin().lock().read_line(&mut answer));
-    read.map_err(|error| CommandError::Failed(format!("the terminal cannot be asked: {error}")))?;
-    Ok(matches!(answer.trim(), "y" | "yes"))
+    let answer = tell::ask(format_args!("mend the counters of {what} in {target}? [y/N] "))?;
+    Ok(matches!(answer.as_str(), "y" | "yes"))
 }

@@ -8,13 +8,12 @@ pub(super) mod table;
 use std::sync::Arc;
 
 use crate::args::{JobsArgs, JobsFormat};
-use crate::backends;
-use crate::db::{Connector, DbError, Purpose};
+use crate::db::{Connector, DbError};
 use crate::model::filter::Reach;
 use crate::model::{Filter, FilterError, Job, Page, PageRequest};
 use crate::text::{Safe, width};
 
-use super::{CommandError, nothing_there, target, tell};
+use super::{CommandError, target, tell};
 
 /// Runs `queuetop jobs`.
 ///
@@ -26,8 +25,8 @@ pub async fn run(args: JobsArgs) -> Result<u8, CommandError> {
     if let Some(note) = filter.cost_note().filter(|_| filter.reach() > Reach::Rows) {
         tell::note(note);
     }
-    let chosen = target::choose(args.db.as_deref(), None)?;
-    let schema = chosen.schema(args.schema.clone());
+    let chosen = target::choose(args.place.db.as_deref(), None)?;
+    let schema = chosen.schema(args.place.schema.clone());
     let request = PageRequest { filter, sort: args.sort, after, limit: args.limit };
     let page = read(&chosen.connector, schema.as_deref(), &request).await?;
     let Some(jobs) = page.jobs.value() else {
@@ -39,14 +38,10 @@ pub async fn run(args: JobsArgs) -> Result<u8, CommandError> {
 
 async fn read(connector: &Arc<Connector>, schema: Option<&str>, request: &PageRequest) -> Result<Page, CommandError> {
     let failed = |error: DbError| CommandError::Failed(error.to_string());
-    let session = target::session(connector, Purpose::Read).await?;
-    let found = backends::all(&session, schema).await.map_err(failed)?;
+    let (session, found) = target::queues(connector, schema).await?;
     let kind = request.filter.backend();
     let backend = found.iter().find(|backend| backend.kind() == kind);
-    let backend = backend.ok_or_else(|| {
-        let none = format!("no {kind} queue in {}", connector.target());
-        CommandError::Failed(if found.is_empty() { nothing_there(connector, schema) } else { none })
-    })?;
+    let backend = backend.ok_or_else(|| CommandError::Failed(format!("no {kind} queue in {}", connector.target())))?;
     backend.page(&session, request).await.map_err(failed)
 }
 

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use crate::backends;
-use crate::db::{Connector, DbError, Purpose};
+use crate::db::{Connector, DbError};
 use crate::engine::{fill_handling, read_core, read_failures};
 use crate::model::{BackendKind, History, Snapshot};
 
-use super::super::{CommandError, nothing_there, target};
+use super::super::{CommandError, target};
 
 /// Rates come from minutes no older than this.
 const MINUTES: Duration = Duration::from_secs(150);
@@ -34,11 +33,7 @@ pub struct Taken {
 /// When the database cannot be reached, has no queue, or cannot answer.
 pub async fn take(connector: &Connector, schema: Option<&str>) -> Result<Taken, CommandError> {
     let failed = |error: DbError| CommandError::Failed(error.to_string());
-    let session = target::session(connector, Purpose::Read).await?;
-    let backends = backends::all(&session, schema).await.map_err(failed)?;
-    if backends.is_empty() {
-        return Err(CommandError::Failed(nothing_there(connector, schema)));
-    }
+    let (session, backends) = target::queues(connector, schema).await?;
     let mut history = History::default();
     for backend in &backends {
         // Without minutes the rates come from two readings.

@@ -4,7 +4,8 @@ use crate::engine::live::Live;
 use crate::model::{Ability, ServerFacts};
 
 /// Facts of a session and of the backends found on it.
-pub(super) fn of(live: &Live) -> ServerFacts {
+#[must_use]
+pub fn server_facts(live: &Live) -> ServerFacts {
     let facts = live.session.facts();
     let mut notes: Vec<String> = live.backends.iter().flat_map(|backend| backend.notes()).collect();
     if live.backends.is_empty() {

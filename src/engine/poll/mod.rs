@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub use facts::server_facts;
 use reading::Parts;
 pub use reading::{fill_handling, read_core, read_failures, read_whole};
 use rhythm::FLOOR;
@@ -112,7 +113,7 @@ impl Poll {
             };
             let live = Arc::new(Live { session: Arc::clone(&session), backends });
             self.live.send_replace(Some(Arc::clone(&live)));
-            let facts = facts::of(&live);
+            let facts = server_facts(&live);
             if told.as_ref() != Some(&facts) {
                 self.tell(Event::Connected(Box::new(facts.clone()))).await?;
                 self.tell_history(&live).await?;
@@ -140,7 +141,8 @@ impl Poll {
         let mut parts = Parts::default();
         let mut failures = 0_u32;
         loop {
-            let pace = *self.pace.borrow();
+            let asked = *self.pace.borrow();
+            let pace = parts.allowed(asked);
             let result = parts.read(live, pace, epoch).await;
             let mut rest = Duration::ZERO;
             let mut look_again = live.backends.is_empty() && epoch.elapsed() >= LOOK_AGAIN;
@@ -152,7 +154,6 @@ impl Poll {
                 Ok(snapshot) => {
                     backoff.reset();
                     failures = 0;
-                    let (asked, pace) = (pace, parts.allowed(pace));
                     let sharers = if pace.load < asked.load { parts.dashboards } else { 1 };
                     let (every, load) = (parts.core.every(pace), parts.load(pace));
                     self.tell(Event::Rhythm { every, load, cost: snapshot.cost, sharers }).await?;
@@ -168,7 +169,7 @@ impl Poll {
                     }
                     failures += 1;
                     rest = AFTER_FAILURE.saturating_mul(failures).min(LONGEST_REST);
-                    let retry_in = parts.core.every(parts.allowed(pace)).max(rest);
+                    let retry_in = parts.core.every(pace).max(rest);
                     self.tell(Event::Lost { reason: error.to_string(), retry_in: Some(retry_in), connected: true })
                         .await?;
                     // The objects may have been changed under us: by a migration, say.

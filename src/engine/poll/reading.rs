@@ -69,7 +69,6 @@ impl Parts {
     /// When the core numbers cannot be read. Where other parts fail, they say so themselves.
     pub(super) async fn read(&mut self, live: &Live, pace: Pace, epoch: Instant) -> Result<Snapshot, DbError> {
         let session = &live.session;
-        let pace = self.allowed(pace);
         let before = session.busy();
         let started = epoch.elapsed();
         let core = read_core(session, &live.backends).await;
