@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tokio_postgres::Client;
 use uuid::Uuid;
 
-use crate::support::pg;
+use crate::support::{pg, wait_until_async};
 
 const ACT: [&str; 2] = [
     "select outcome, coalesce(state_now, '') from operator_requeue($1::text::jsonb)",
@@ -45,6 +45,36 @@ async fn two_yeses_in_the_same_millisecond_have_one_effect_and_the_other_is_told
     let left: i64 =
         one.query_one("select count(*) from jobs where status = 'running'", &[]).await.expect("a number").get(0);
     assert_eq!(left, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_is_being_moved_is_held_where_it_arrives() {
+    let database = pg::database().await;
+    let (client, mover, locker) = (database.client().await, database.client().await, database.client().await);
+    let fill = "insert into jobs (queue, payload) values ('q', '{}') returning id";
+    let id: Uuid = client.query_one(fill, &[]).await.expect("a job").get(0);
+    let target = format!(r#"[{{"id": "{id}"}}]"#);
+    mover.batch_execute("begin").await.expect("a transaction");
+    assert_eq!(ask(&mover, ACT[1], &target).await.0, "done");
+    locker.batch_execute("begin").await.expect("a transaction");
+    let lock = async { locker.query_one("select operator_lock(array[$1::uuid])", &[&id]).await };
+    let release = async {
+        let waits =
+            "select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
+        wait_until_async("it waits for the mover", async || {
+            client.query_one(waits, &[]).await.expect("a number").get::<_, i64>(0) == 1
+        })
+        .await;
+        mover.batch_execute("commit").await.expect("the move");
+    };
+    let (answer, ()) = tokio::join!(lock, release);
+    assert_eq!(
+        answer.expect("an answer").get::<_, Vec<Uuid>>(0),
+        Vec::<Uuid>::new(),
+        "nothing is left to somebody else"
+    );
+    let free = "select count(*) from (select from dead_letter_jobs where id = $1 for update skip locked) as free";
+    assert_eq!(client.query_one(free, &[&id]).await.expect("a number").get::<_, i64>(0), 0, "it is held");
 }
 
 /// What an operator was told of one job.

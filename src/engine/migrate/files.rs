@@ -28,6 +28,7 @@ const FILES: &[File] = &[
     (15, "lighter_complete", include_str!("../../../migrations/V15__lighter_complete.sql")),
     (16, "long_transactions", include_str!("../../../migrations/V16__long_transactions.sql")),
     (17, "lighter_writes", include_str!("../../../migrations/V17__lighter_writes.sql")),
+    (18, "operator_locks", include_str!("../../../migrations/V18__operator_locks.sql")),
 ];
 
 /// The files up to a version, in order.
